@@ -1,0 +1,159 @@
+//! The records of the manifest: one per candidate block.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::source::SourceKind;
+use crate::verdict::{Evidence, Failure, Outcome};
+
+/// The paper's categories of blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Category {
+    Attention,
+    Convolution,
+    TransformerBlock,
+    Pooling,
+    Normalisation,
+    Loss,
+    Architecture,
+    Utility,
+}
+
+/// How sure a resolution is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Confidence {
+    /// Bound in the same module, or by an import that names it.
+    DirectImport,
+    /// Through attributes of a module: `layers.drop.DropPath`.
+    QualifiedName,
+    /// By a rule that can be wrong: a shim's answer, a star import from a module that is not known.
+    Heuristic,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RecordSource {
+    pub name: String,
+    pub kind: SourceKind,
+    pub version: Option<String>,
+    pub commit: Option<String>,
+    pub path: String,
+    /// 1-based, inclusive.
+    pub lines: [u32; 2],
+    /// SHA-1 of the file.
+    pub sha1: String,
+}
+
+/// One definition in a bundle, with why it is there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ClosureRecord {
+    /// Source and dotted path: `timm:timm.layers.drop.drop_path`.
+    pub definition: String,
+    pub path: String,
+    pub lines: [u32; 2],
+    pub sha1: String,
+    pub license: Option<String>,
+    /// The definition that needed it first; `None` for the block itself.
+    pub needed_by: Option<String>,
+    /// The name by which that one refers to it.
+    pub reference: Option<String>,
+    pub confidence: Option<Confidence>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub struct UnresolvedName {
+    pub name: String,
+    /// `timm/layers/x.py:12`
+    pub upstream: String,
+    /// Upstream itself leaves it undefined: no statement of the module binds it.
+    pub undefined_upstream: bool,
+    pub message: String,
+}
+
+/// Something of upstream that a shim left out or replaced.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ReplacedRecord {
+    pub what: String,
+    pub by: String,
+    pub why: String,
+    pub plugin: String,
+}
+
+/// One edit of upstream's text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct EditRecord {
+    /// `timm/layers/x.py:12`
+    pub upstream: String,
+    pub before: String,
+    pub after: String,
+    pub reason: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DedupOutcome {
+    Kept,
+    Removed,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DedupDecision {
+    pub decision: DedupOutcome,
+    /// `exact`, `lexical`, `structural_equal`, ...; a strategy's own word.
+    pub reason: Option<String>,
+    /// The block that stands for it.
+    pub survivor: Option<String>,
+    /// In [0, 1], in the strategy's own measure.
+    pub similarity: Option<f64>,
+    /// Name and version of the strategy.
+    pub plugin: Option<String>,
+}
+
+/// A parameter of a constructor or of `forward`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ParameterRecord {
+    pub name: String,
+    /// `positional_only`, `positional_or_keyword`, `variadic`, `keyword_only`, `variadic_keyword`
+    pub kind: String,
+    pub annotation: Option<String>,
+    pub default: Option<String>,
+}
+
+/// One line of `manifest.jsonl`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BlockRecord {
+    /// Source and qualified name: `timm:timm.layers.drop.DropPath`.
+    pub block: String,
+    pub name: String,
+    pub category: Category,
+    /// The discovery rule that chose it and why.
+    pub discovered_by: String,
+    pub source: RecordSource,
+    /// Relative to the output folder; `None` where no bundle could be assembled.
+    pub bundle: Option<String>,
+    /// Of the bundle's bytes.
+    pub sha256: Option<String>,
+    pub lines: Option<u32>,
+    /// PEP 508 requirements, sorted.
+    pub requirements: Vec<String>,
+    pub unresolved: Vec<UnresolvedName>,
+    pub replaced: Vec<ReplacedRecord>,
+    pub edits: Vec<EditRecord>,
+    pub closure: Vec<ClosureRecord>,
+    pub constructor: Vec<ParameterRecord>,
+    pub forward: Vec<ParameterRecord>,
+    pub level: u8,
+    pub levels: BTreeMap<String, Outcome>,
+    pub failure: Option<Failure>,
+    pub evidence: Evidence,
+    pub tainted: bool,
+    pub protections: Vec<String>,
+    pub dedup: Option<DedupDecision>,
+    /// `swh:1:cnt:...` of the upstream file.
+    pub swhid: String,
+    /// SPDX expression, the conjunction over all definitions; `None` where unknown.
+    pub license: Option<String>,
+}

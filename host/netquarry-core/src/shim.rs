@@ -1,0 +1,59 @@
+//! The declarative part of a `repo-shim`: rules of one code base, which the host applies natively.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The tables of one shim. All paths are dotted and absolute, as CPython would name the object where it is defined.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct ShimTables {
+    /// Name and version of the plugin, filled in by the host.
+    pub plugin: String,
+    /// The import packages that the rules are about: `["timm"]`.
+    pub packages: Vec<String>,
+    /// Decorators that register or document and change nothing that the block's behaviour needs.
+    pub dropped_decorators: Vec<Rule>,
+    /// Calls of these functions, as statements, are ballast (a logger's set-up, an API usage counter).
+    pub dropped_calls: Vec<Rule>,
+    pub replaced_definitions: Vec<Replacement>,
+    pub operator_namespaces: Vec<OperatorNamespace>,
+    /// Names that only the plugin's function can answer about: dotted paths, a trailing `*` matches any rest.
+    pub dynamic: Vec<String>,
+    pub arguments: Vec<BlockArguments>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Rule {
+    /// The dotted path of what the rule is about; a trailing `*` matches any rest.
+    pub path: String,
+    pub why: String,
+}
+
+/// A definition that is replaced by a small faithful equivalent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Replacement {
+    pub path: String,
+    /// Python statements that bind the same name.
+    pub by: String,
+    pub why: String,
+}
+
+/// `torch.ops.<namespace>` exists only once `import` has run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OperatorNamespace {
+    pub namespace: String,
+    /// An import statement: `import torchvision`.
+    pub import: String,
+    pub why: String,
+}
+
+/// How to construct and run a block, where that cannot be guessed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BlockArguments {
+    /// The dotted path of the class; a trailing `*` matches any rest.
+    pub path: String,
+    /// Python expressions by parameter name; `torch` and `nn` are at hand.
+    pub constructor: std::collections::BTreeMap<String, String>,
+    /// Python expressions by parameter name.
+    pub forward: std::collections::BTreeMap<String, String>,
+}

@@ -1,0 +1,157 @@
+//! What validation found out about a bundle.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The levels of validation, each including the ones before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// CPython's `ast.parse` accepts the file.
+    Parse = 1,
+    /// `compile(..., "exec")` succeeds.
+    Compile = 2,
+    /// Importing it in a fresh process raises nothing and the block's class is there.
+    Execute = 3,
+    /// An instance was made.
+    Construct = 4,
+    /// A forward pass gave finite output of recorded shapes and dtypes.
+    Forward = 5,
+    /// Gradients reached the parameters.
+    Backward = 6,
+    /// The upstream class behaves the same.
+    Parity = 7,
+}
+
+impl Level {
+    pub const ALL: [Self; 7] =
+        [Self::Parse, Self::Compile, Self::Execute, Self::Construct, Self::Forward, Self::Backward, Self::Parity];
+
+    /// The name used on the command line and in records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Parse => "parse",
+            Self::Compile => "compile",
+            Self::Execute => "execute",
+            Self::Construct => "construct",
+            Self::Forward => "forward",
+            Self::Backward => "backward",
+            Self::Parity => "parity",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    Passed,
+    Failed,
+    /// Not tried, or tried without a conclusion (no arguments were found): neither for nor against the bundle.
+    #[default]
+    Unknown,
+    /// There is nothing to check (no parameters that a gradient could reach); does not stop the climb.
+    NotApplicable,
+}
+
+/// Why a bundle failed. The names are a contract: they stand in records, on the command line and in reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureClass {
+    Syntax,
+    MissingDistribution,
+    UnresolvedName,
+    UnresolvedImport,
+    NativeExtension,
+    ApiDrift,
+    ImportCycle,
+    ClassCreation,
+    RegistryKey,
+    DeviceOnly,
+    DataRequired,
+    ProcessState,
+    RuntimeError,
+    ParityMismatch,
+    CpuTime,
+    WallTime,
+    Memory,
+    Crash,
+    NoReport,
+    PolicyViolation,
+    Harness,
+}
+
+impl FailureClass {
+    /// Whether the environment rather than the block may be at fault, so that a second attempt is worth its time.
+    pub fn is_transient(self) -> bool {
+        matches!(self, Self::WallTime | Self::NoReport | Self::Harness | Self::Memory)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Failure {
+    pub class: FailureClass,
+    /// The exception's type and text, or a sentence.
+    pub message: String,
+    /// `timm/layers/x.py:12`, the place in terms of upstream's files.
+    pub upstream: Option<String>,
+}
+
+/// How an argument or an output looks from outside.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TensorShape {
+    /// Dotted path inside a nested output (`0`, `logits`, `0.1`), or the name of an argument.
+    pub name: String,
+    pub shape: Vec<u64>,
+    /// As torch writes it, without the prefix: `float32`.
+    pub dtype: String,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Evidence {
+    /// Python expressions by parameter name, as passed to the constructor.
+    pub constructor_arguments: BTreeMap<String, String>,
+    pub forward_inputs: Vec<TensorShape>,
+    pub forward_outputs: Vec<TensorShape>,
+    /// Number of parameters, counted element by element.
+    pub parameters: Option<u64>,
+    /// Why a level is unknown (`arguments_not_found: ...`).
+    pub notes: Vec<String>,
+}
+
+/// The outcome of every level, with the first failure and what backs the outcome up.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Verdict {
+    pub outcomes: BTreeMap<String, Outcome>,
+    pub failure: Option<Failure>,
+    pub evidence: Evidence,
+    /// The code meddles with the interpreter (frames, tracing, the collector): a mark beside the verdict.
+    pub tainted: bool,
+    /// The protections that were in force while the bundle ran, sorted.
+    pub protections: Vec<String>,
+}
+
+impl Verdict {
+    pub fn outcome(&self, level: Level) -> Outcome {
+        self.outcomes.get(level.name()).copied().unwrap_or(Outcome::Unknown)
+    }
+
+    pub fn set(&mut self, level: Level, outcome: Outcome) {
+        self.outcomes.insert(level.name().to_owned(), outcome);
+    }
+
+    /// The highest level passed with none failed or unknown below it, 0 for none. A level that is not applicable does
+    /// not stop the climb and is not itself a level passed.
+    pub fn level(&self) -> u8 {
+        let mut reached = 0;
+        for level in Level::ALL {
+            match self.outcome(level) {
+                Outcome::Passed => reached = level as u8,
+                Outcome::NotApplicable => {}
+                Outcome::Failed | Outcome::Unknown => break,
+            }
+        }
+        reached
+    }
+}
