@@ -111,6 +111,10 @@ pub struct Statement {
     pub references: Vec<Reference>,
     /// Global objects that running the statement changes.
     pub mutations: Vec<Mutation>,
+    /// The expressions of all annotations that `from __future__ import annotations` would keep from being evaluated:
+    /// of parameters and results of functions at any depth, of names and attributes in module and class bodies.
+    /// Sorted by position; an annotation that already is a string literal is left out.
+    pub annotations: Vec<TextRange>,
     /// Classes that the statement binds to a global name: itself, or those in the blocks of a compound statement.
     pub classes: Vec<ClassFacts>,
     /// Likewise functions.
@@ -264,7 +268,8 @@ pub enum ReferenceBinding {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Access {
     Load,
-    /// By a function that declares the name `global`: part of the state of the module.
+    /// By a function that declares the name `global`: part of the state of the module. The identifiers in the `global`
+    /// statement itself are references of this kind too, so that a rename reaches them.
     Store,
     Delete,
 }
