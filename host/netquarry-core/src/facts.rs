@@ -238,6 +238,9 @@ pub struct Reference {
     pub range: TextRange,
     /// The attributes read off it directly: `[b, c]` for `a.b.c`, each with the end of the expression up to there.
     pub path: Vec<Attribute>,
+    /// The expression with its whole path is assigned to, augmented or deleted: `cfg.FLAG = x`. Always false where
+    /// `path` is empty.
+    pub assigns_path: bool,
     /// The innermost scope in which the reference stands.
     pub scope: ScopeId,
     pub binding: ReferenceBinding,
