@@ -4,6 +4,9 @@
 //! crate bans the calls. Modules follow the data: `syntax` lowers the text of one file to [`facts`]; `index` gathers
 //! the facts of all files; `resolve`, `closure` and `bundle` turn one block into one self-contained file.
 
+pub mod dedup;
+pub mod discovery;
+pub mod dynamic;
 pub mod facts;
 pub mod record;
 pub mod shim;

@@ -1,0 +1,181 @@
+//! The set of blocks as a deduplication strategy sees it.
+//!
+//! A strategy holds the policy: what is compared with what, which thresholds count, which block stays. Everything that
+//! is heavy is asked of a [`BlockSet`].
+
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// What a strategy may weigh when it chooses the block that stays.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BlockSummary {
+    /// Source and dotted path: `timm:timm.layers.drop.DropPath`; for records that come from elsewhere, their identity.
+    pub id: String,
+    pub name: String,
+    /// The name that the corpus gives to the source; empty where there is none.
+    pub source: String,
+    /// The priority of the source in the corpus; a greater one is preferred.
+    pub priority: i32,
+    /// The highest level of validation passed, 0 to 7.
+    pub level: u8,
+    /// A measured accuracy, where the records carry one.
+    pub accuracy: Option<f64>,
+    /// Of the code, in Unicode scalar values.
+    pub characters: u64,
+    /// SHA-256 of the code in UTF-8.
+    pub sha256: [u8; 32],
+}
+
+/// How the tokens of a code are made comparable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Normalisation {
+    /// NN-DUP's: the regions of `Module` classes and the functions that they call, comments and docstrings stripped,
+    /// foreign names as `ID`, literals as `NUM` and `STR`.
+    NnDup,
+}
+
+impl Normalisation {
+    pub const ALL: [Self; 1] = [Self::NnDup];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NnDup => "nn-dup",
+        }
+    }
+}
+
+impl fmt::Display for Normalisation {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+/// A kernel, or a size of it, that this host does not have.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum KernelError {
+    #[error("there is no normalisation `{name}`; the host has {}", Normalisation::ALL.map(Normalisation::name).join(", "))]
+    Normalisation { name: String },
+    #[error("a signature of {0} permutations is not offered; the host has 128 and 256")]
+    Permutations(u32),
+    #[error("{bands} bands of {rows} rows do not fit into {permutations} permutations")]
+    Banding { bands: u32, rows: u32, permutations: u32 },
+    #[error("shingles of no tokens are not possible; the width is at least 1")]
+    Width,
+}
+
+impl FromStr for Normalisation {
+    type Err = KernelError;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        let known = Self::ALL.into_iter().find(|normalisation| normalisation.name() == name);
+        known.ok_or_else(|| KernelError::Normalisation { name: name.to_owned() })
+    }
+}
+
+/// How a code becomes a set of shingles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Shingling {
+    pub normalisation: Normalisation,
+    /// Consecutive tokens per shingle, at least 1.
+    pub width: u32,
+}
+
+/// Where MinHash signatures collide: two blocks are candidates when all rows of some band agree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Banding {
+    /// Hash values per signature, 128 or 256.
+    pub permutations: u32,
+    pub bands: u32,
+    pub rows: u32,
+}
+
+impl Banding {
+    /// Checks that the host has signatures of that size and that the bands fit into one.
+    pub fn check(self) -> Result<Self, KernelError> {
+        if !matches!(self.permutations, 128 | 256) {
+            return Err(KernelError::Permutations(self.permutations));
+        }
+        let used = u64::from(self.bands) * u64::from(self.rows);
+        if used == 0 || used > u64::from(self.permutations) {
+            let Self { permutations, bands, rows } = self;
+            return Err(KernelError::Banding { bands, rows, permutations });
+        }
+        Ok(self)
+    }
+}
+
+/// Two blocks by number, the smaller one first, and how much they have in common, in [0, 1].
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SimilarPair {
+    pub first: u32,
+    pub second: u32,
+    pub similarity: f64,
+}
+
+/// What the tree of a block's code looks like.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Structure {
+    /// SHA-256 of everything below.
+    pub sha256: [u8; 32],
+    /// What is called, in the order of a walk over the tree; the first 256.
+    pub calls: Vec<String>,
+    /// What is called, with how often; sorted.
+    pub call_counts: Vec<(String, u32)>,
+    /// Keyword arguments that shape a layer, with their values rounded to powers of two; sorted, repeats kept.
+    pub hyperparameters: Vec<(String, String)>,
+}
+
+/// Blocks, numbered from 0, and the kernels over them.
+///
+/// Every number that is passed in is below [`BlockSet::len`], `members` are strictly ascending, and a [`Banding`] has
+/// passed its check: the plugin host sees to that.
+pub trait BlockSet: Send + Sync {
+    fn len(&self) -> u32;
+
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn summary(&self, block: u32) -> BlockSummary;
+
+    /// The code that is compared: the text of a bundle without its provenance header.
+    fn code(&self, block: u32) -> Cow<'_, str>;
+
+    fn tokens(&self, block: u32, normalisation: Normalisation) -> Vec<String>;
+
+    /// The number of distinct shingles.
+    fn shingle_count(&self, block: u32, shingling: Shingling) -> u32;
+
+    /// A MinHash signature of as many values as permutations are asked for, 128 or 256.
+    fn signature(&self, block: u32, shingling: Shingling, permutations: u32) -> Vec<u32>;
+
+    /// Pairs of members that collide in some band, each once, the smaller number first, sorted.
+    fn candidate_pairs(&self, members: &[u32], shingling: Shingling, banding: Banding) -> Vec<(u32, u32)>;
+
+    /// Exact Jaccard similarity of the shingle set of `block` to that of each of `others`; 1 for two empty sets.
+    fn jaccard(&self, block: u32, others: &[u32], shingling: Shingling) -> Vec<f64>;
+
+    fn structure(&self, block: u32) -> Structure;
+
+    /// [`Structure::sha256`] of each member.
+    fn structure_digests(&self, members: &[u32]) -> Vec<[u8; 32]>;
+
+    /// Pairs of members whose structures have at least this Jaccard similarity, over the union of call counts and
+    /// hyperparameters as sets; two empty structures have 0. Sorted.
+    fn structural_pairs(&self, members: &[u32], threshold: f64) -> Vec<SimilarPair>;
+}
+
+/// A block that is left out because another one stands for it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Removal {
+    pub block: u32,
+    /// The one that stands for it; never itself removed by the same strategy.
+    pub survivor: u32,
+    /// The strategy's word for it: `exact`, `lexical`, `structural_equal`, `structural_near`.
+    pub reason: String,
+    /// In [0, 1], in the strategy's own measure.
+    pub similarity: Option<f64>,
+}
