@@ -1,0 +1,153 @@
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+
+use crate::error::StoreError;
+use crate::schema::{self, Layout};
+
+/// How long a write waits for another process.
+pub const BUSY_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// An open index. Clones share its connections; all methods may be called from any thread.
+#[derive(Clone)]
+pub struct Store {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    path: PathBuf,
+    busy_timeout: Duration,
+    /// The one connection of this process that writes.
+    writer: Mutex<Connection>,
+    /// Connections for reading that nobody uses just now: at most as many as there were readers at once.
+    readers: Mutex<Vec<Connection>>,
+}
+
+impl Store {
+    /// Opens the index at `path`, and makes it and its folder if they are not there.
+    ///
+    /// # Errors
+    /// The folder or the file cannot be used, or the file is damaged, of a newer NetQuarry or of another program. The
+    /// file is left as it was.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        Self::open_waiting(path, BUSY_TIMEOUT)
+    }
+
+    /// As [`Store::open`], with another limit on waiting for other processes.
+    ///
+    /// # Errors
+    /// As for [`Store::open`].
+    pub fn open_waiting(path: &Path, busy_timeout: Duration) -> Result<Self, StoreError> {
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(|source| StoreError::Folder {
+                path: folder.to_owned(),
+                source,
+            })?;
+        }
+        let failed = |source| StoreError::new(path, source);
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let mut writer = Connection::open_with_flags(path, flags).map_err(failed)?;
+        schema::configure(&writer, busy_timeout).map_err(failed)?;
+        match schema::prepare(&mut writer, busy_timeout).map_err(failed)? {
+            Layout::Current => {}
+            Layout::Newer(found) => {
+                return Err(StoreError::NewerVersion {
+                    path: path.to_owned(),
+                    found,
+                    known: schema::VERSION,
+                });
+            }
+            Layout::Foreign => return Err(StoreError::NotAnIndex { path: path.to_owned() }),
+        }
+        let shared = Shared {
+            path: path.to_owned(),
+            busy_timeout,
+            writer: Mutex::new(writer),
+            readers: Mutex::default(),
+        };
+        Ok(Self {
+            shared: Arc::new(shared),
+        })
+    }
+
+    /// Deletes the index at `path` and opens an empty one. No other process may be using it.
+    ///
+    /// # Errors
+    /// As for [`Store::open`]. A database of another program is not deleted.
+    pub fn rebuild(path: &Path) -> Result<Self, StoreError> {
+        if let Err(error @ StoreError::NotAnIndex { .. }) = Self::open(path) {
+            return Err(error);
+        }
+        for suffix in ["", "-wal", "-shm", "-journal"] {
+            let mut name = path.as_os_str().to_owned();
+            name.push(suffix);
+            match fs::remove_file(&name) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(StoreError::Folder {
+                        path: name.into(),
+                        source: error,
+                    });
+                }
+                _ => {}
+            }
+        }
+        Self::open(path)
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.shared.path
+    }
+
+    /// Runs a query on a connection that no other thread uses.
+    pub(crate) fn read<T>(&self, query: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
+        let pooled = self
+            .shared
+            .readers
+            .lock()
+            .expect("no panic while the list is held")
+            .pop();
+        let connection = match pooled {
+            Some(connection) => connection,
+            None => self.open_reader().map_err(|source| self.failed(source))?,
+        };
+        let answer = query(&connection).map_err(|source| self.failed(source));
+        self.shared
+            .readers
+            .lock()
+            .expect("no panic while the list is held")
+            .push(connection);
+        answer
+    }
+
+    fn open_reader(&self) -> rusqlite::Result<Connection> {
+        // Not read-only to the file system: a reader of a write-ahead log takes part in its shared memory.
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(&self.shared.path, flags)?;
+        schema::configure(&connection, self.shared.busy_timeout)?;
+        connection.pragma_update(None, "query_only", true)?;
+        Ok(connection)
+    }
+
+    /// Runs `change` in one transaction that holds the write lock from its start: it sees nothing half done, and
+    /// nothing of it stays if it fails or the process dies.
+    pub(crate) fn write<T>(
+        &self,
+        change: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        let mut writer = self.shared.writer.lock().expect("no panic while writing");
+        let run = || {
+            let transaction = writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let result = change(&transaction)?;
+            transaction.commit()?;
+            Ok(result)
+        };
+        run().map_err(|source| self.failed(source))
+    }
+
+    fn failed(&self, source: rusqlite::Error) -> StoreError {
+        StoreError::new(&self.shared.path, source)
+    }
+}
