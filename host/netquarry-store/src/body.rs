@@ -3,6 +3,8 @@
 //! SQLite does not check what it reads back. Facts that were damaged on disk could still decode, and then index out of
 //! their own tables; so they are looked at only when the checksum agrees.
 
+use rusqlite::Row;
+use rusqlite::types::ValueRef;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -13,6 +15,14 @@ pub(crate) fn seal(payload: &[u8]) -> Vec<u8> {
     body.extend_from_slice(&crc32fast::hash(payload).to_le_bytes());
     body.extend_from_slice(payload);
     body
+}
+
+/// The body in the first column of `row`. Anything but a blob is damage, and nothing that [`open`] accepts.
+pub(crate) fn column<'r>(row: &'r Row<'_>) -> rusqlite::Result<&'r [u8]> {
+    match row.get_ref(0)? {
+        ValueRef::Blob(body) => Ok(body),
+        ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) | ValueRef::Text(_) => Ok(&[]),
+    }
 }
 
 /// `None` where the checksum does not agree.

@@ -92,9 +92,7 @@ fn load(
     let mut loaded = Vec::with_capacity(digests.len());
     for digest in digests {
         let facts = statement
-            .query_row((digest.0, FACTS_VERSION), |row| {
-                Ok(body::decode(row.get_ref(0)?.as_blob()?))
-            })
+            .query_row((digest.0, FACTS_VERSION), |row| Ok(body::decode(body::column(row)?)))
             .optional()?;
         loaded.extend(facts.map(|facts| (*digest, facts)));
     }

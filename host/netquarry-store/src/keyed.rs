@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use rusqlite::Connection;
 
+use crate::body;
 use crate::error::StoreError;
 use crate::store::Store;
 
@@ -44,7 +45,7 @@ fn select<T>(
     let mut statement = connection.prepare_cached(table.select)?;
     let mut rows = statement.query((space, key))?;
     let Some(row) = rows.next()? else { return Ok(None) };
-    Ok(decode(row.get_ref(0)?.as_blob()?))
+    Ok(decode(body::column(row)?))
 }
 
 /// Stores all values in one transaction, in the place of what was there.

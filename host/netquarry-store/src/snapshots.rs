@@ -22,7 +22,7 @@ impl Store {
         self.read(|connection| {
             let snapshot = connection
                 .prepare_cached("SELECT body FROM snapshots WHERE identity = ?1")?
-                .query_row([identity], |row| Ok(body::decode_json(row.get_ref(0)?.as_blob()?)))
+                .query_row([identity], |row| Ok(body::decode_json(body::column(row)?)))
                 .optional()?;
             Ok(snapshot.flatten())
         })

@@ -151,3 +151,43 @@ impl Store {
         StoreError::new(&self.shared.path, source)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_named_and_what_was_stored_stays() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("index.sqlite");
+        let store = Store::open(&path).expect("opened");
+        store.put_stage_result("test", "first", &[1; 100_000]).expect("stored");
+        let limited: i64 = {
+            let writer = store.shared.writer.lock().expect("no panic while writing");
+            let pages: i64 = writer
+                .pragma_query_value(None, "page_count", |row| row.get(0))
+                .expect("a count");
+            writer
+                .pragma_update_and_check(None, "max_page_count", pages + 4, |row| row.get(0))
+                .expect("limited")
+        };
+        assert!(limited > 4);
+
+        let results: Vec<_> = (0..100).map(|number| (number.to_string(), vec![2; 10_000])).collect();
+        let results = results
+            .iter()
+            .map(|(input, result)| (input.as_str(), result.as_slice()));
+        let error = store.put_stage_results("test", results).expect_err("full");
+        assert!(matches!(error, StoreError::DiskFull { .. }), "{error:?}");
+        assert!(error.to_string().contains(&path.display().to_string()), "{error}");
+        assert!(error.hint().contains("free some space"), "{}", error.hint());
+
+        assert_eq!(store.stage_result("test", "0").expect("readable"), None);
+        assert_eq!(
+            store.stage_result("test", "first").expect("readable"),
+            Some(vec![1; 100_000])
+        );
+        // The writer can go on: a value that is no longer than the old one needs no page.
+        store.put_stage_result("test", "first", b"short").expect("stored");
+    }
+}

@@ -1,0 +1,515 @@
+//! The store through its public interface: round trips, several processes at once, and everything that can be wrong
+//! with the file.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use netquarry_core::facts::{FACTS_VERSION, FileFacts};
+use netquarry_core::source::{ContentDigest, Source, SourceFile, SourceKind};
+use netquarry_core::verdict::{Level, Outcome, Verdict};
+use netquarry_store::{FactsWritten, Store, StoreError, StoredSnapshot, VerdictContext};
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+/// Set in a process that a test has started: the path of the index.
+const CHILD_INDEX: &str = "NETQUARRY_STORE_TEST_INDEX";
+
+struct Scratch {
+    folder: TempDir,
+}
+
+impl Scratch {
+    fn new() -> Self {
+        Self {
+            folder: tempfile::tempdir().expect("a temporary folder"),
+        }
+    }
+
+    fn index(&self) -> PathBuf {
+        self.folder.path().join("cache/index.sqlite")
+    }
+
+    fn store(&self) -> Store {
+        Store::open(&self.index()).expect("a fresh index")
+    }
+
+    /// The file as another program sees it.
+    fn sqlite(&self) -> Connection {
+        Connection::open(self.index()).expect("a database")
+    }
+}
+
+fn digest(number: u32) -> ContentDigest {
+    ContentDigest::of(&number.to_le_bytes())
+}
+
+/// Facts of about four kilobytes that differ from number to number.
+fn facts(number: u32) -> FileFacts {
+    let symbols = (0..200)
+        .map(|index| format!("symbol_{number}_{index:08}").into_boxed_str())
+        .collect();
+    FileFacts {
+        symbols,
+        ..FileFacts::default()
+    }
+}
+
+fn write_facts(store: &Store, numbers: impl IntoIterator<Item = u32>) -> Result<FactsWritten, StoreError> {
+    let writer = store.facts_writer();
+    for number in numbers {
+        writer.add(digest(number), &facts(number));
+    }
+    writer.finish()
+}
+
+fn stored(store: &Store, numbers: std::ops::Range<u32>) -> usize {
+    let digests: Vec<_> = numbers.clone().map(digest).collect();
+    let loaded = store.facts(&digests).expect("readable");
+    assert_eq!(loaded.undecodable, 0);
+    for number in numbers {
+        if let Some(found) = loaded.facts.get(&digest(number)) {
+            assert_eq!(*found, facts(number));
+        }
+    }
+    loaded.facts.len()
+}
+
+#[test]
+fn facts_come_back_as_they_were() {
+    let scratch = Scratch::new();
+    let written = write_facts(&scratch.store(), 0..1000).expect("stored");
+    assert_eq!(written.files, 1000);
+
+    let reopened = scratch.store();
+    assert_eq!(stored(&reopened, 0..1100), 1000);
+    let known = reopened
+        .known(&[digest(0), digest(999), digest(1000)])
+        .expect("readable");
+    assert!(known.contains(&digest(0)) && known.contains(&digest(999)) && known.len() == 2);
+}
+
+#[test]
+fn facts_of_another_version_are_unknown_and_replaced() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    write_facts(&store, 0..2).expect("stored");
+    scratch
+        .sqlite()
+        .execute("UPDATE facts SET version = ?1", [FACTS_VERSION + 1])
+        .expect("changed");
+    assert!(store.known(&[digest(0)]).expect("readable").is_empty());
+    assert_eq!(stored(&store, 0..2), 0);
+
+    write_facts(&store, 0..1).expect("stored");
+    let rows: i64 = scratch
+        .sqlite()
+        .query_row("SELECT count(*) FROM facts", [], |row| row.get(0))
+        .expect("a count");
+    assert_eq!((stored(&store, 0..2), rows), (1, 2));
+}
+
+#[test]
+fn damaged_facts_count_as_unknown() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    write_facts(&store, 0..3).expect("stored");
+    let damage = "UPDATE facts SET body = substr(body, 1, 100) || x'ff' || substr(body, 102) WHERE digest = ?1";
+    scratch.sqlite().execute(damage, [digest(1).0]).expect("damaged");
+    let cut = "UPDATE facts SET body = x'' WHERE digest = ?1";
+    scratch.sqlite().execute(cut, [digest(2).0]).expect("damaged");
+
+    let loaded = store
+        .facts(&[digest(0), digest(1), digest(2), digest(3)])
+        .expect("readable");
+    assert_eq!((loaded.facts.len(), loaded.undecodable), (1, 2));
+    assert_eq!(loaded.facts[&digest(0)], facts(0));
+}
+
+#[test]
+fn a_writer_that_is_dropped_keeps_what_it_was_given() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let writer = store.facts_writer();
+    writer.add(digest(7), &facts(7));
+    drop(writer);
+    assert_eq!(stored(&store, 7..8), 1);
+}
+
+#[test]
+fn facts_can_be_added_from_many_threads() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let writer = store.facts_writer();
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let writer = &writer;
+            scope.spawn(move || {
+                (thread * 250..(thread + 1) * 250).for_each(|number| writer.add(digest(number), &facts(number)))
+            });
+        }
+        // Readers go on meanwhile.
+        for _ in 0..20 {
+            stored(&store, 0..1000);
+        }
+    });
+    assert_eq!(writer.finish().expect("stored").files, 1000);
+    assert_eq!(stored(&store, 0..1000), 1000);
+}
+
+fn snapshot() -> StoredSnapshot {
+    let source = Source {
+        name: "timm".to_owned(),
+        kind: SourceKind::Pypi,
+        version: Some("1.0.31".to_owned()),
+        commit: None,
+        url: Some("https://pypi.org/project/timm/".to_owned()),
+        license: Some("Apache-2.0".to_owned()),
+        distribution: Some("timm".to_owned()),
+    };
+    let file = SourceFile {
+        path: "timm/layers/drop.py".to_owned(),
+        module: Some("timm.layers.drop".to_owned()),
+        digest: digest(1),
+        bytes: 4,
+    };
+    StoredSnapshot {
+        source,
+        files: vec![file],
+    }
+}
+
+#[test]
+fn snapshots_come_back_as_they_were() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    store.put_snapshot("pypi:timm:1.0.31", &snapshot()).expect("stored");
+    assert_eq!(
+        scratch.store().snapshot("pypi:timm:1.0.31").expect("readable"),
+        Some(snapshot())
+    );
+    assert_eq!(store.snapshot("pypi:timm:1.0.30").expect("readable"), None);
+}
+
+#[test]
+fn verdicts_hold_for_their_environment_and_options_only() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let mut verdict = Verdict::default();
+    verdict.set(Level::Parse, Outcome::Passed);
+    let context = VerdictContext {
+        environment: "torch-2.15",
+        options: "level-5",
+    };
+    store
+        .put_verdicts(context, [("aa", &verdict), ("bb", &Verdict::default())])
+        .expect("stored");
+
+    let found = scratch.store().verdicts(context, ["aa", "bb", "cc"]).expect("readable");
+    assert_eq!(
+        found,
+        BTreeMap::from([("aa".to_owned(), verdict), ("bb".to_owned(), Verdict::default())])
+    );
+    for other in [
+        VerdictContext {
+            environment: "torch-2.14",
+            ..context
+        },
+        VerdictContext {
+            options: "level-3",
+            ..context
+        },
+    ] {
+        assert!(store.verdicts(other, ["aa", "bb"]).expect("readable").is_empty());
+    }
+}
+
+#[test]
+fn stage_results_and_fingerprints_come_back_as_they_were() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    store
+        .put_stage_result("assemble/1", "input", b"bundle")
+        .expect("stored");
+    store
+        .put_stage_result("assemble/1", "input", b"another")
+        .expect("replaced");
+    store
+        .put_stage_results("resolve/1", [("a", b"1".as_slice()), ("b", b"")])
+        .expect("stored");
+    assert_eq!(
+        store.stage_result("assemble/1", "input").expect("readable"),
+        Some(b"another".to_vec())
+    );
+    assert_eq!(store.stage_result("assemble/2", "input").expect("readable"), None);
+    let both = store.stage_results("resolve/1", ["a", "b", "c"]).expect("readable");
+    assert_eq!(
+        both,
+        BTreeMap::from([("a".to_owned(), b"1".to_vec()), ("b".to_owned(), Vec::new())])
+    );
+
+    store.forget_stages("resolve/").expect("deleted");
+    assert!(
+        store
+            .stage_results("resolve/1", ["a", "b"])
+            .expect("readable")
+            .is_empty()
+    );
+    assert!(store.stage_result("assemble/1", "input").expect("readable").is_some());
+
+    store
+        .put_fingerprints("minhash/1", [("aa", b"signature".as_slice())])
+        .expect("stored");
+    let found = store.fingerprints("minhash/1", ["aa", "bb"]).expect("readable");
+    assert_eq!(found, BTreeMap::from([("aa".to_owned(), b"signature".to_vec())]));
+}
+
+/// Starts this test binary again; there `test` alone runs, and finds [`CHILD_INDEX`] set.
+fn start(test: &str, index: &Path) -> Child {
+    Command::new(std::env::current_exe().expect("the path of the tests"))
+        .args(["--exact", test, "--nocapture"])
+        .env(CHILD_INDEX, index)
+        .stdout(Stdio::null())
+        .stderr(Stdio::inherit())
+        .spawn()
+        .expect("another process")
+}
+
+fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !done() {
+        assert!(Instant::now() < deadline, "waited too long for: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn two_processes_write_at_once() {
+    if let Some(index) = std::env::var_os(CHILD_INDEX) {
+        let store = Store::open(Path::new(&index)).expect("opened while the other process opens it");
+        write_facts(&store, 1000..3000).expect("stored");
+        return;
+    }
+    let scratch = Scratch::new();
+    let mut child = start("two_processes_write_at_once", &scratch.index());
+    let store = scratch.store();
+    write_facts(&store, 0..2000).expect("stored");
+    assert!(child.wait().expect("an exit status").success());
+    assert_eq!(stored(&store, 0..3000), 3000);
+}
+
+#[test]
+fn a_killed_process_leaves_whole_transactions() {
+    if let Some(index) = std::env::var_os(CHILD_INDEX) {
+        let store = Store::open(Path::new(&index)).expect("opened");
+        store.put_stage_result("test", "whole", b"stored").expect("stored");
+        let results = (0_u32..).map(|number| {
+            if number == 10_000 {
+                // The parent kills this process here, in the middle of the transaction.
+                fs::write(Path::new(&index).with_extension("ready"), "").expect("written");
+                std::thread::sleep(Duration::from_secs(600));
+            }
+            ("torn", b"half".as_slice())
+        });
+        store.put_stage_results("test", results).expect("never ends");
+        return;
+    }
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let mut child = start("a_killed_process_leaves_whole_transactions", &scratch.index());
+    wait_until("the other process to be in its transaction", || {
+        scratch.index().with_extension("ready").exists()
+    });
+    child.kill().expect("killed");
+    child.wait().expect("reaped");
+
+    assert_eq!(
+        store.stage_result("test", "whole").expect("readable"),
+        Some(b"stored".to_vec())
+    );
+    assert_eq!(store.stage_result("test", "torn").expect("readable"), None);
+    store
+        .put_stage_result("test", "torn", b"by the next run")
+        .expect("the lock died with the process");
+    let check: String = scratch
+        .sqlite()
+        .query_row("PRAGMA integrity_check", [], |row| row.get(0))
+        .expect("checked");
+    assert_eq!(check, "ok");
+}
+
+#[test]
+fn many_threads_open_a_new_index_at_once() {
+    for _ in 0..20 {
+        let scratch = Scratch::new();
+        std::thread::scope(|scope| {
+            for number in 0..4 {
+                let index = scratch.index();
+                scope.spawn(move || {
+                    let store = Store::open(&index).expect("opened");
+                    write_facts(&store, number..number + 1).expect("stored");
+                });
+            }
+        });
+        assert_eq!(stored(&scratch.store(), 0..4), 4);
+    }
+}
+
+#[test]
+fn a_lock_that_is_held_too_long_is_named() {
+    let scratch = Scratch::new();
+    let store = Store::open_waiting(&scratch.index(), Duration::from_millis(50)).expect("opened");
+    let other = scratch.sqlite();
+    other.execute_batch("BEGIN IMMEDIATE").expect("locked");
+    let error = store.put_stage_result("test", "input", b"").expect_err("locked");
+    assert!(matches!(error, StoreError::Locked { .. }), "{error:?}");
+    check_message(&error, &scratch.index(), "other NetQuarry");
+    let error = write_facts(&store, 0..1000).expect_err("locked");
+    assert!(matches!(error, StoreError::Locked { .. }), "{error:?}");
+    // Reading goes on.
+    assert_eq!(store.stage_result("test", "input").expect("readable"), None);
+    other.execute_batch("ROLLBACK").expect("unlocked");
+    store.put_stage_result("test", "input", b"").expect("stored");
+}
+
+/// What happened names the file, and the hint says what to do.
+fn check_message(error: &StoreError, path: &Path, hint: &str) {
+    assert!(error.to_string().contains(&path.display().to_string()), "{error}");
+    assert!(error.hint().contains(hint), "{}", error.hint());
+}
+
+fn open_fails(path: &Path) -> StoreError {
+    let before = fs::read(path).ok();
+    let Err(error) = Store::open(path) else {
+        panic!("{} was opened", path.display())
+    };
+    assert_eq!(before, fs::read(path).ok(), "the file stays as it was");
+    error
+}
+
+#[test]
+fn a_file_that_is_no_database_is_damaged() {
+    let scratch = Scratch::new();
+    fs::create_dir_all(scratch.folder.path().join("cache")).expect("created");
+    fs::write(
+        scratch.index(),
+        "not a database, but long enough to be taken for one\n".repeat(100),
+    )
+    .expect("written");
+    let error = open_fails(&scratch.index());
+    assert!(matches!(error, StoreError::Corrupted { .. }), "{error:?}");
+    check_message(&error, &scratch.index(), "--rebuild-index");
+
+    let rebuilt = Store::rebuild(&scratch.index()).expect("made anew");
+    write_facts(&rebuilt, 0..1).expect("stored");
+    drop(rebuilt);
+    assert_eq!(stored(&scratch.store(), 0..1), 1);
+}
+
+#[test]
+fn an_empty_file_becomes_an_index() {
+    let scratch = Scratch::new();
+    fs::create_dir_all(scratch.folder.path().join("cache")).expect("created");
+    fs::write(scratch.index(), "").expect("written");
+    write_facts(&scratch.store(), 0..1).expect("stored");
+}
+
+#[test]
+fn damaged_pages_are_found_when_they_are_read() {
+    let scratch = Scratch::new();
+    write_facts(&scratch.store(), 0..2000).expect("stored");
+    let mut bytes = fs::read(scratch.index()).expect("read");
+    bytes[16384..].fill(0xa5);
+    fs::write(scratch.index(), bytes).expect("written");
+
+    let digests: Vec<_> = (0..2000).map(digest).collect();
+    let error = Store::open(&scratch.index())
+        .and_then(|store| store.facts(&digests))
+        .expect_err("damaged");
+    assert!(matches!(error, StoreError::Corrupted { .. }), "{error:?}");
+    check_message(&error, &scratch.index(), "--rebuild-index");
+}
+
+#[test]
+fn a_file_that_was_cut_is_found_when_it_is_read() {
+    let scratch = Scratch::new();
+    write_facts(&scratch.store(), 0..2000).expect("stored");
+    let bytes = fs::read(scratch.index()).expect("read");
+    fs::write(scratch.index(), &bytes[..bytes.len() / 3]).expect("written");
+
+    let digests: Vec<_> = (0..2000).map(digest).collect();
+    let error = Store::open(&scratch.index())
+        .and_then(|store| store.facts(&digests))
+        .expect_err("cut");
+    assert!(matches!(error, StoreError::Corrupted { .. }), "{error:?}");
+}
+
+#[test]
+fn an_index_of_a_newer_version_is_left_alone() {
+    let scratch = Scratch::new();
+    write_facts(&scratch.store(), 0..1).expect("stored");
+    scratch
+        .sqlite()
+        .pragma_update(None, "user_version", 99)
+        .expect("changed");
+    let error = open_fails(&scratch.index());
+    assert!(matches!(error, StoreError::NewerVersion { found: 99, .. }), "{error:?}");
+    check_message(&error, &scratch.index(), "--rebuild-index");
+}
+
+#[test]
+fn a_database_of_another_program_is_left_alone() {
+    let scratch = Scratch::new();
+    fs::create_dir_all(scratch.folder.path().join("cache")).expect("created");
+    scratch
+        .sqlite()
+        .execute_batch("CREATE TABLE photographs (name TEXT)")
+        .expect("created");
+    let error = open_fails(&scratch.index());
+    assert!(matches!(error, StoreError::NotAnIndex { .. }), "{error:?}");
+    check_message(&error, &scratch.index(), "another file");
+
+    let Err(error) = Store::rebuild(&scratch.index()) else {
+        panic!("a foreign database was deleted")
+    };
+    assert!(matches!(error, StoreError::NotAnIndex { .. }), "{error:?}");
+    scratch
+        .sqlite()
+        .execute_batch("SELECT name FROM photographs")
+        .expect("still there");
+}
+
+#[test]
+fn paths_that_cannot_be_used_are_named() {
+    let scratch = Scratch::new();
+    let file = scratch.folder.path().join("file");
+    fs::write(&file, "").expect("written");
+    let Err(error) = Store::open(&file.join("index.sqlite")) else {
+        panic!("opened in a file")
+    };
+    assert!(matches!(error, StoreError::Folder { .. }), "{error:?}");
+    check_message(&error, &file, "folder");
+
+    let Err(error) = Store::open(scratch.folder.path()) else {
+        panic!("opened a folder")
+    };
+    assert!(matches!(error, StoreError::CannotOpen { .. }), "{error:?}");
+    check_message(&error, scratch.folder.path(), "writable");
+}
+
+/// A file system that takes no files, whoever asks: permissions do not bind the superuser, as whom tests often run.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_read_only_folder_is_named() {
+    let index = Path::new("/proc/self/index.sqlite");
+    let Err(error) = Store::open(index) else {
+        panic!("opened in /proc")
+    };
+    assert!(
+        matches!(error, StoreError::CannotOpen { .. } | StoreError::ReadOnly { .. }),
+        "{error:?}"
+    );
+    check_message(&error, index, "writable");
+}
