@@ -1,0 +1,299 @@
+//! Where the text of a definition has to differ from upstream's, and why.
+
+use std::collections::HashMap;
+
+use super::names::Names;
+use super::uses::Uses;
+use crate::closure::Closure;
+use crate::facts::{BindingKind, Guard, ImportForm, ImportStatement, ReferenceBinding, StatementKind};
+use crate::index::{DefinitionId, Index, Variable};
+use crate::resolve::{Entity, External};
+use crate::source::TextRange;
+
+/// A span of upstream's text and what stands in its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    pub range: TextRange,
+    pub replacement: String,
+    pub reason: &'static str,
+}
+
+/// What the edits of one definition depend on.
+pub(super) struct Editing<'parts> {
+    pub(super) index: &'parts Index,
+    pub(super) closure: &'parts Closure,
+    pub(super) uses: &'parts Uses<'parts>,
+    pub(super) names: &'parts Names,
+    /// The bundle says `from __future__ import annotations` for all, so that no annotation needs quotes.
+    pub(super) future_annotations: bool,
+}
+
+impl Editing<'_> {
+    /// The edits of a definition's text, sorted by position, none inside another.
+    pub(super) fn of(&self, definition: DefinitionId, text: &str) -> Vec<Edit> {
+        let mut edits = self.dropped_decorators(definition, text);
+        edits.extend(self.imports(definition, text));
+        edits.extend(self.references(definition, text));
+        edits.extend(self.bindings(definition));
+        edits.extend(self.quoted_annotations(definition, text));
+        edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
+        // What stands inside of a larger edit (a name in a dropped decorator) is gone with it.
+        let mut kept: Vec<Edit> = Vec::with_capacity(edits.len());
+        for edit in edits {
+            match kept.iter().rev().find(|larger| !larger.range.is_empty()) {
+                Some(larger) if larger.range.contains(edit.range) && edit.range.start < larger.range.end => {}
+                _ => kept.push(edit),
+            }
+        }
+        kept
+    }
+
+    fn dropped_decorators(&self, definition: DefinitionId, text: &str) -> Vec<Edit> {
+        let dropped = &self.closure.definitions[&definition].dropped;
+        dropped
+            .iter()
+            .map(|range| {
+                let start = text[..range.start as usize].rfind('@').expect("a decorator follows an `@`");
+                let line_end = text[range.end as usize..].find('\n').expect("a definition follows its decorator");
+                let after = range.end as usize + line_end + 1;
+                let indent = text[after..].len() - text[after..].trim_start_matches([' ', '\t']).len();
+                Edit {
+                    range: text_range(start, after + indent),
+                    replacement: String::new(),
+                    reason: "a shim drops this decorator",
+                }
+            })
+            .collect()
+    }
+
+    fn references(&self, definition: DefinitionId, text: &str) -> Vec<Edit> {
+        let facts = &self.index.file(definition.file).facts;
+        let mut edits = Vec::new();
+        for (found, named) in &self.uses.by_definition[&definition] {
+            let consumed = found.resolution.consumed;
+            let reference = found.reference;
+            let name = self.names.of(named);
+            if consumed == 0 && facts.name(reference.name) == name {
+                continue;
+            }
+            if matches!(reference.binding, ReferenceBinding::LocalImport { .. }) && consumed == 0 {
+                // The import in the function is rewritten so that it still binds the name.
+                continue;
+            }
+            let end = match consumed.checked_sub(1) {
+                Some(last) => reference.path[last].end,
+                None => reference.range.end,
+            };
+            let assigns = reference.assigns_path && consumed > 0 && consumed == reference.path.len();
+            let replacement = if assigns { format!("globals()[\"{name}\"]") } else { name.to_owned() };
+            let range = TextRange::new(reference.range.start, end);
+            if range.slice(text) != replacement {
+                let reason = if consumed > 0 { "the module is part of this file" } else { "two definitions bear one name" };
+                edits.push(Edit { range, replacement, reason });
+            }
+        }
+        edits
+    }
+
+    /// New names where a statement binds a variable that is renamed. Imports are rewritten as a whole elsewhere.
+    fn bindings(&self, definition: DefinitionId) -> Vec<Edit> {
+        let facts = &self.index.file(definition.file).facts;
+        let statement = self.index.statement(definition);
+        let renamed = statement.bindings.iter().filter(|binding| !matches!(binding.kind, BindingKind::Import { .. }));
+        renamed
+            .filter_map(|binding| {
+                let variable = Variable { file: definition.file, name: binding.name };
+                let name = self.names.of_variable(variable)?;
+                (name != facts.name(binding.name)).then(|| Edit {
+                    range: binding.range,
+                    replacement: name.to_owned(),
+                    reason: "two definitions bear one name",
+                })
+            })
+            .collect()
+    }
+
+    /// Annotations that upstream's file keeps from being evaluated are quoted one by one where the bundle cannot say so
+    /// for all of them.
+    fn quoted_annotations(&self, definition: DefinitionId, text: &str) -> Vec<Edit> {
+        if self.future_annotations || !self.index.file(definition.file).facts.future_annotations {
+            return Vec::new();
+        }
+        let quoted = self.index.statement(definition).annotations.iter().flat_map(|range| {
+            let (open, close) = quotes(range.slice(text));
+            let insert = |at: u32, replacement: &str| Edit {
+                range: TextRange::new(at, at),
+                replacement: replacement.to_owned(),
+                reason: "upstream's file postpones the evaluation of annotations",
+            };
+            [insert(range.start, open), insert(range.end, close)]
+        });
+        quoted.collect()
+    }
+
+    /// Import statements inside a definition: those of the corpus give way to what is in the bundle.
+    fn imports(&self, definition: DefinitionId, text: &str) -> Vec<Edit> {
+        let statement = self.index.statement(definition);
+        let mut removed: HashMap<u32, u32> = HashMap::new();
+        let mut edits = Vec::new();
+        for import in &statement.imports {
+            let is_whole_statement = statement.kind == StatementKind::Import;
+            let Some(lines) = self.rewrite(definition, import) else { continue };
+            if !lines.is_empty() {
+                let replacement = join_statements(&lines, text, import.range);
+                if import.range.slice(text) != replacement {
+                    edits.push(Edit { range: import.range, replacement, reason: "the module is part of this file" });
+                }
+                continue;
+            }
+            let gone = removed.entry(import.suite).or_default();
+            *gone += 1;
+            let line = whole_line(text, import.range);
+            let edit = match line {
+                Some(line) if !is_whole_statement && *gone < import.suite_length => {
+                    Edit { range: line, replacement: String::new(), reason: "the module is part of this file" }
+                }
+                _ => Edit { range: import.range, replacement: "pass".to_owned(), reason: "the module is part of this file" },
+            };
+            edits.push(edit);
+        }
+        edits
+    }
+
+    /// The statements that take the place of an import statement; `None` where it stays as it is.
+    fn rewrite(&self, definition: DefinitionId, import: &ImportStatement) -> Option<Vec<String>> {
+        let facts = &self.index.file(definition.file).facts;
+        if import.guards.contains(&Guard::TypeChecking) {
+            return self.absolute(definition, import);
+        }
+        let at_module_level = import.scope.0 == 0;
+        let mut lines = Vec::new();
+        let mut external = Vec::new();
+        for (place, imported) in (0u32..).zip(&import.names) {
+            let entity = self.index.resolve_imported(definition.file, import, place);
+            let name = facts.name(imported.name);
+            let local = imported.alias.map_or_else(|| local_name(import, name), |alias| facts.name(alias));
+            let symbol = self.index.bound_symbol(definition.file, local);
+            let wanted = if at_module_level {
+                let variable = symbol.map(|name| Variable { file: definition.file, name });
+                match variable.and_then(|variable| self.names.of_variable(variable)) {
+                    Some(name) => name.to_owned(),
+                    // External imports under a guard stay whole: whether they succeed may matter.
+                    None if matches!(entity, Entity::External(_)) => local.to_owned(),
+                    None => continue,
+                }
+            } else {
+                local.to_owned()
+            };
+            match entity {
+                Entity::Variable(variable) => {
+                    let Some(global) = self.names.of_variable(variable) else { continue };
+                    if global != wanted {
+                        lines.push(format!("{wanted} = {global}"));
+                    }
+                }
+                Entity::External(object) => external.push((external_import(import, &object, name, &wanted), wanted == local)),
+                Entity::Module(_) | Entity::Namespace(..) | Entity::Builtin | Entity::ModuleAttribute | Entity::Undefined => {}
+                Entity::Missing(missing) => lines.push(match missing.name {
+                    Some(name) => import_member(&missing.module, &name, &wanted),
+                    None => import_module(&missing.module, &wanted),
+                }),
+            }
+        }
+        // Nothing of it comes from the corpus: the statement stays to the letter.
+        let is_untouched = external.len() == import.names.len() && external.iter().all(|(_, same_name)| *same_name);
+        if is_untouched && self.imports_outside(definition, import) {
+            return None;
+        }
+        lines.extend(external.into_iter().map(|(line, _)| line));
+        Some(lines)
+    }
+
+    /// Whether the module that the statement names is outside of the corpus; relative imports never are.
+    fn imports_outside(&self, definition: DefinitionId, import: &ImportStatement) -> bool {
+        let file = self.index.file(definition.file);
+        let outside = |module: &str| self.index.find_module(file.source, module) == crate::index::Module::External;
+        match import.form {
+            ImportForm::Module => import.names.iter().all(|name| outside(file.facts.name(name.name))),
+            ImportForm::From { level, module } | ImportForm::Star { level, module } => {
+                level == 0 && module.is_some_and(|module| outside(file.facts.name(module)))
+            }
+        }
+    }
+
+    /// A relative import that never runs becomes absolute, so that a type checker can follow it.
+    fn absolute(&self, definition: DefinitionId, import: &ImportStatement) -> Option<Vec<String>> {
+        let facts = &self.index.file(definition.file).facts;
+        let ImportForm::From { level: level @ 1.., module } = import.form else { return None };
+        let module = self.index.absolute_module(definition.file, level, module.map(|module| facts.name(module)))?;
+        let names: Vec<String> = import
+            .names
+            .iter()
+            .map(|name| match name.alias {
+                Some(alias) => format!("{} as {}", facts.name(name.name), facts.name(alias)),
+                None => facts.name(name.name).to_owned(),
+            })
+            .collect();
+        Some(vec![format!("from {module} import {}", names.join(", "))])
+    }
+}
+
+/// The name that an import without `as` binds.
+fn local_name<'name>(import: &ImportStatement, name: &'name str) -> &'name str {
+    match import.form {
+        ImportForm::Module => name.split('.').next().expect("split yields at least one part"),
+        ImportForm::From { .. } | ImportForm::Star { .. } => name,
+    }
+}
+
+/// An import of an external object that binds it as `wanted`.
+fn external_import(import: &ImportStatement, object: &External, name: &str, wanted: &str) -> String {
+    match object {
+        External::Module(module) => import_module(module, wanted),
+        External::Member { module, name } | External::Star { module, name } => import_member(module, name, wanted),
+        External::Root { package, .. } if matches!(import.form, ImportForm::Module) && package == wanted => {
+            format!("import {name}")
+        }
+        External::Root { package, .. } => import_module(package, wanted),
+    }
+}
+
+pub(super) fn import_module(module: &str, wanted: &str) -> String {
+    if module == wanted { format!("import {module}") } else { format!("import {module} as {wanted}") }
+}
+
+pub(super) fn import_member(module: &str, name: &str, wanted: &str) -> String {
+    if name == wanted { format!("from {module} import {name}") } else { format!("from {module} import {name} as {wanted}") }
+}
+
+/// Statements in the place of one, with its indentation; on one line where the statement shares its line.
+fn join_statements(lines: &[String], text: &str, range: TextRange) -> String {
+    let start = text[..range.start as usize].rfind('\n').map_or(0, |newline| newline + 1);
+    let before = &text[start..range.start as usize];
+    let separator = if before.trim().is_empty() { format!("\n{before}") } else { "; ".to_owned() };
+    lines.join(&separator)
+}
+
+/// The line or lines that hold nothing but `range` and a comment, with the line's end.
+fn whole_line(text: &str, range: TextRange) -> Option<TextRange> {
+    let start = text[..range.start as usize].rfind('\n').map_or(0, |newline| newline + 1);
+    let end = text[range.end as usize..].find('\n').map_or(text.len(), |newline| range.end as usize + newline + 1);
+    let after = text[range.end as usize..end].trim();
+    let is_alone = text[start..range.start as usize].trim().is_empty() && (after.is_empty() || after.starts_with('#'));
+    is_alone.then(|| text_range(start, end))
+}
+
+fn text_range(start: usize, end: usize) -> TextRange {
+    let offset = |value| u32::try_from(value).expect("files are below 4 GiB");
+    TextRange::new(offset(start), offset(end))
+}
+
+/// Quotes around an annotation that leave its text as it is.
+fn quotes(annotation: &str) -> (&'static str, &'static str) {
+    match (annotation.contains('\n'), annotation.contains('"'), annotation.contains('\'')) {
+        (true, ..) => ("\"\"\"(", ")\"\"\""),
+        (false, false, _) => ("\"", "\""),
+        (false, true, false) => ("'", "'"),
+        (false, true, true) => ("\"\"\"(", ")\"\"\""),
+    }
+}

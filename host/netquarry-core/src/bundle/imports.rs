@@ -1,0 +1,183 @@
+//! The import statements at the top of a bundle, grouped as PEP 8 has them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::edits::{import_member, import_module};
+use super::names::Names;
+use super::uses::{Named, Uses};
+use crate::closure::Closure;
+use crate::facts::{ImportForm, StatementKind};
+use crate::index::{FileId, Index, is_unguarded};
+use crate::resolve::External;
+use crate::stdlib;
+
+#[derive(Debug, Default)]
+pub(super) struct Imports {
+    /// Whole `import` statements by group: standard library, then third parties.
+    modules: [BTreeSet<String>; 2],
+    /// By group and module, what is imported from it: name and the name it gets.
+    members: [BTreeMap<String, BTreeSet<(String, String)>>; 2],
+    /// Imports that upstream makes only under a guard or in a function, of packages that may not be there.
+    optional: BTreeSet<String>,
+    /// Imports that only register operators.
+    operators: BTreeSet<String>,
+    /// Top-level packages outside the standard library.
+    pub(super) packages: BTreeSet<String>,
+}
+
+/// Collects what the definitions import at module level. Imports inside of definitions stay where they are.
+pub(super) fn collect(index: &Index, closure: &Closure, uses: &Uses<'_>, names: &Names) -> Imports {
+    let mut imports = Imports::default();
+    let always = index.imports().always_imports(closure.target.definition.file);
+    let mut optional_objects: BTreeMap<(String, String), bool> = BTreeMap::new();
+    for (definition, named) in uses.by_definition.iter().flat_map(|(id, named)| named.iter().map(move |(_, named)| (id, named))) {
+        if let Named::External { path, wanted } = named {
+            let optional = optional_objects.entry((path.clone(), wanted.clone())).or_insert(true);
+            *optional &= !always.contains(definition.file);
+        }
+    }
+    for ((path, wanted), ways) in &uses.externals {
+        let name = names.of(&Named::External { path: path.clone(), wanted: wanted.clone() });
+        let is_optional = optional_objects[&(path.clone(), wanted.clone())];
+        for way in preferred(ways) {
+            imports.add(index, uses, way, name, is_optional);
+        }
+    }
+    for operator in &closure.operators {
+        imports.operators.insert(operator.import.clone());
+        let package = operator.import.split_whitespace().nth(1).unwrap_or_default();
+        imports.packages.insert(package.split('.').next().unwrap_or_default().to_owned());
+    }
+    imports.packages.extend(inner_packages(index, closure));
+    imports
+}
+
+/// One import is enough for an object, but for packages: there each file may load other submodules.
+fn preferred(ways: &BTreeSet<External>) -> Vec<&External> {
+    let roots: Vec<&External> = ways.iter().filter(|way| matches!(way, External::Root { .. })).collect();
+    if roots.is_empty() { ways.iter().take(1).collect() } else { roots }
+}
+
+/// Top-level packages that are imported inside of definitions.
+fn inner_packages(index: &Index, closure: &Closure) -> BTreeSet<String> {
+    let mut packages = BTreeSet::new();
+    for definition in closure.definitions.keys() {
+        let file = index.file(definition.file);
+        for import in &file.statement(definition.statement).imports {
+            let modules: Vec<&str> = match import.form {
+                ImportForm::Module => import.names.iter().map(|name| file.facts.name(name.name)).collect(),
+                ImportForm::From { level: 0, module } | ImportForm::Star { level: 0, module } => {
+                    module.map(|module| file.facts.name(module)).into_iter().collect()
+                }
+                ImportForm::From { .. } | ImportForm::Star { .. } => Vec::new(),
+            };
+            for module in modules {
+                let root = module.split('.').next().expect("split yields at least one part");
+                let is_external = index.find_module(file.source, module) == crate::index::Module::External;
+                if is_external && is_unguarded(&import.guards) && import.stands_in.0 == 0 && !stdlib::is_module(root) {
+                    packages.insert(root.to_owned());
+                }
+            }
+        }
+    }
+    packages
+}
+
+impl Imports {
+    fn add(&mut self, index: &Index, uses: &Uses<'_>, way: &External, name: &str, is_optional: bool) {
+        let package = way.package();
+        let is_standard = stdlib::is_module(package);
+        // torch is there wherever a bundle runs at all.
+        if is_optional && !is_standard && package != "torch" {
+            self.packages.insert(package.to_owned());
+            self.optional.extend(statements(index, uses, way, name));
+            return;
+        }
+        if !is_standard {
+            self.packages.insert(package.to_owned());
+        }
+        let group = usize::from(!is_standard);
+        match way {
+            External::Member { module, name: member } => {
+                let members = self.members[group].entry(module.clone()).or_default();
+                members.insert((member.clone(), name.to_owned()));
+            }
+            External::Module(_) | External::Root { .. } | External::Star { .. } => {
+                self.modules[group].extend(statements(index, uses, way, name));
+            }
+        }
+    }
+
+    /// The statements, each on its line or lines, with an empty line between groups.
+    pub(super) fn text(&self, future_annotations: bool) -> String {
+        let mut groups: Vec<Vec<String>> = Vec::new();
+        if future_annotations {
+            groups.push(vec!["from __future__ import annotations".to_owned()]);
+        }
+        for group in 0..2 {
+            let modules = self.modules[group].iter().cloned();
+            let members = self.members[group].iter().map(|(module, members)| from_import(module, members));
+            let mut statements: Vec<String> = modules.chain(members).collect();
+            if group == 1 {
+                statements.extend(self.operators.iter().map(|operator| format!("{operator}  # registers the operators")));
+            }
+            if !statements.is_empty() {
+                groups.push(statements);
+            }
+        }
+        for statement in &self.optional {
+            groups.push(vec![format!("try:\n    {statement}\nexcept ImportError:\n    pass")]);
+        }
+        groups.iter().map(|group| group.join("\n")).collect::<Vec<_>>().join("\n\n")
+    }
+}
+
+fn statements(index: &Index, uses: &Uses<'_>, way: &External, name: &str) -> Vec<String> {
+    match way {
+        External::Module(module) => vec![import_module(module, name)],
+        External::Member { module, name: member } => vec![import_member(module, member, name)],
+        External::Star { module, .. } => vec![format!("from {module} import *")],
+        External::Root { package, .. } if package != name => vec![import_module(package, name)],
+        External::Root { package, file } => root_statements(index, uses, package, *file),
+    }
+}
+
+/// The `import a.b` statements of `file` that load submodules whose attributes are used, else `import a`.
+fn root_statements(index: &Index, uses: &Uses<'_>, package: &str, file: FileId) -> Vec<String> {
+    let indexed = index.file(file);
+    let no_paths = BTreeSet::new();
+    let paths = uses.root_paths.get(&(file, package.to_owned())).unwrap_or(&no_paths);
+    let mut statements = BTreeSet::new();
+    let mut plain = false;
+    for (statement, _) in indexed.binders(package) {
+        let statement = indexed.statement(statement);
+        if statement.kind != StatementKind::Import {
+            continue;
+        }
+        for name in statement.imports.iter().flat_map(|import| &import.names).filter(|name| name.alias.is_none()) {
+            let module = indexed.facts.name(name.name);
+            let Some(submodule) = module.strip_prefix(package).and_then(|rest| rest.strip_prefix('.')) else {
+                plain |= module == package;
+                continue;
+            };
+            let first = submodule.split('.').next().expect("split yields at least one part");
+            if paths.iter().any(|path| path.first().is_some_and(|attribute| attribute == first)) {
+                statements.insert(format!("import {module}"));
+            }
+        }
+    }
+    if plain || statements.is_empty() {
+        statements.insert(format!("import {package}"));
+    }
+    statements.into_iter().collect()
+}
+
+/// `from a import b, c as d`, over several lines where it is long.
+fn from_import(module: &str, members: &BTreeSet<(String, String)>) -> String {
+    let names: Vec<String> = members
+        .iter()
+        .map(|(name, wanted)| if name == wanted { name.clone() } else { format!("{name} as {wanted}") })
+        .collect();
+    let line = format!("from {module} import {}", names.join(", "));
+    if line.len() <= 100 { line } else { format!("from {module} import (\n    {},\n)", names.join(",\n    ")) }
+}

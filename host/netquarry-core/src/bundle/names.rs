@@ -1,0 +1,122 @@
+//! The names of a bundle: upstream's own, made unique only where two really collide.
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::uses::{Named, Uses};
+use crate::closure::Closure;
+use crate::facts::BindingKind;
+use crate::index::{FileId, Index, Variable};
+
+#[derive(Debug)]
+pub(super) struct Names {
+    names: BTreeMap<Named, String>,
+}
+
+impl Names {
+    /// The name under which the bundle holds it.
+    pub(super) fn of(&self, named: &Named) -> &str {
+        &self.names[named]
+    }
+
+    pub(super) fn of_variable(&self, variable: Variable) -> Option<&str> {
+        self.names.get(&Named::Variable(variable)).map(String::as_str)
+    }
+}
+
+/// Who keeps its name where two want the same; the smaller one does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Claim {
+    Target,
+    External,
+    /// Classes and functions are known by their name at run time too.
+    Defined,
+    Assigned,
+    Alias,
+}
+
+pub(super) fn assign(index: &Index, closure: &Closure, uses: &Uses<'_>) -> Names {
+    let mut claims: Vec<(Claim, u32, Named, String)> = Vec::new();
+    for variable in closure.variables.keys() {
+        let claim = if *variable == closure.target.variable {
+            Claim::Target
+        } else if index.is_defined_by_statement(*variable) {
+            Claim::Defined
+        } else {
+            Claim::Assigned
+        };
+        let name = index.variable_name(*variable).to_owned();
+        claims.push((claim, first_rank(index, *variable), Named::Variable(*variable), name));
+    }
+    for (file, symbol) in uses.aliases.keys() {
+        let name = index.file(*file).facts.name(*symbol).to_owned();
+        claims.push((Claim::Alias, file.0, Named::Alias(*file, *symbol), name));
+    }
+    for (path, wanted) in uses.externals.keys() {
+        let named = Named::External { path: path.clone(), wanted: wanted.clone() };
+        claims.push((Claim::External, 0, named, wanted.clone()));
+    }
+    claims.sort();
+    let mut fresh = Fresh { index, closure, taken: uses.reserved.iter().cloned().collect(), identifiers: None };
+    let mut names = BTreeMap::new();
+    for (claim, _, named, wanted) in claims {
+        let name = if claim == Claim::Target || !fresh.taken.contains(&wanted) {
+            wanted
+        } else {
+            fresh.name(&named, &wanted)
+        };
+        fresh.taken.insert(name.clone());
+        names.insert(named, name);
+    }
+    Names { names }
+}
+
+fn first_rank(index: &Index, variable: Variable) -> u32 {
+    let file = index.file(variable.file);
+    file.binders(file.facts.name(variable.name))
+        .filter(|(_, binding)| binding.kind != BindingKind::Declaration)
+        .map(|(statement, _)| index.imports().rank(crate::index::DefinitionId { file: variable.file, statement }))
+        .min()
+        .unwrap_or(u32::MAX)
+}
+
+struct Fresh<'index> {
+    index: &'index Index,
+    closure: &'index Closure,
+    taken: HashSet<String>,
+    /// Every identifier in the files of the closure. A name that is none of them can be captured by no local scope and
+    /// hide no attribute. Gathered when first needed: most bundles rename nothing.
+    identifiers: Option<HashSet<String>>,
+}
+
+impl Fresh<'_> {
+    /// `wanted` with the module it comes from, and a number where that is not enough.
+    fn name(&mut self, named: &Named, wanted: &str) -> String {
+        let module = match named {
+            Named::Variable(Variable { file, .. }) | Named::Alias(file, _) => self.index.file(*file).module().to_owned(),
+            Named::External { path, .. } => path.rsplit_once('.').map_or(path.as_str(), |(module, _)| module).to_owned(),
+        };
+        let parts = module.rsplit('.').next().expect("split yields at least one part");
+        let suffix: String = parts.chars().map(|char| if char.is_alphanumeric() { char } else { '_' }).collect();
+        let base = format!("{wanted}_{}", suffix.trim_matches('_'));
+        let mut name = base.clone();
+        let mut number = 2;
+        while self.is_known(&name) {
+            name = format!("{base}_{number}");
+            number += 1;
+        }
+        name
+    }
+
+    fn is_known(&mut self, name: &str) -> bool {
+        let identifiers = self.identifiers.get_or_insert_with(|| {
+            let mut files: Vec<FileId> = self.closure.definitions.keys().map(|definition| definition.file).collect();
+            files.dedup();
+            files
+                .into_iter()
+                .flat_map(|file| self.index.file(file).facts.symbols.iter())
+                .map(|symbol| symbol.to_string())
+                .collect()
+        });
+        self.taken.contains(name) || identifiers.contains(name)
+    }
+}

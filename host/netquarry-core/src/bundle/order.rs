@@ -1,0 +1,259 @@
+//! The order of a bundle's definitions.
+//!
+//! The base order is the one in which CPython would run them upstream; it is right by construction except where upstream
+//! imports a module only later, inside a function. So definitions are written in the base order, and whatever one of them
+//! evaluates when it runs is written before it if it was not already. What such an evaluation may *call* is wanted early
+//! too, but gives way where it would have to stand before something that is being written.
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::uses::{Named, Uses, is_eager, may_call};
+use crate::closure::Closure;
+use crate::facts::{StatementKind, Symbol};
+use crate::index::{DefinitionId, FileId, Index, Variable};
+
+/// Something that is written at the top level of a bundle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Item {
+    Definition(DefinitionId),
+    /// What a shim puts in the place of all binders of a variable.
+    Replacement(Variable),
+    /// `g = f`, for a name that a file gives to a variable of another.
+    Alias(FileId, Symbol),
+}
+
+/// The items in the order in which they are to be written, and cycles of evaluation that no order satisfies.
+pub(super) fn order(index: &Index, closure: &Closure, uses: &Uses<'_>) -> (Vec<Item>, Vec<Vec<String>>) {
+    let graph = Graph::build(index, closure, uses);
+    let mut writing = Writing {
+        graph: &graph,
+        state: vec![State::Waiting; graph.nodes.len()],
+        stack: Vec::new(),
+        written: Vec::with_capacity(graph.nodes.len()),
+        cycles: Vec::new(),
+    };
+    for node in 0..graph.nodes.len() {
+        writing.write(node);
+    }
+    let items = writing.written.iter().map(|node| graph.nodes[*node].item).collect();
+    let cycles = writing
+        .cycles
+        .iter()
+        .map(|cycle| cycle.iter().map(|node| describe(index, graph.nodes[*node].item)).collect())
+        .collect();
+    (items, cycles)
+}
+
+fn describe(index: &Index, item: Item) -> String {
+    match item {
+        Item::Definition(definition) => index.definition_path(definition),
+        Item::Replacement(variable) => index.variable_path(variable),
+        Item::Alias(file, symbol) => format!("{}.{}", index.file(file).module(), index.file(file).facts.name(symbol)),
+    }
+}
+
+#[derive(Debug)]
+struct Node {
+    item: Item,
+    rank: u32,
+    /// What must have run before.
+    eager: Vec<usize>,
+    /// Those of them that running the item may call; a decorated definition may be called itself.
+    called: Vec<usize>,
+    /// What its functions use when they are called.
+    lazy: Vec<usize>,
+}
+
+/// The items of a closure in base order, with what they use.
+#[derive(Debug)]
+struct Graph {
+    nodes: Vec<Node>,
+}
+
+impl Graph {
+    fn build(index: &Index, closure: &Closure, uses: &Uses<'_>) -> Self {
+        let mut items: Vec<(u32, Item)> = Vec::new();
+        for definition in closure.definitions.keys() {
+            items.push((index.imports().rank(*definition), Item::Definition(*definition)));
+        }
+        for variable in closure.replacements.keys() {
+            items.push((variable_rank(index, *variable), Item::Replacement(*variable)));
+        }
+        for (file, symbol) in uses.aliases.keys() {
+            let name = index.file(*file).facts.name(*symbol);
+            let rank = match index.import_binding(*file, name) {
+                Some((statement, ..)) => index.imports().rank(DefinitionId { file: *file, statement }),
+                // Through a star import: as early as the file's first statement.
+                None => index.imports().rank(DefinitionId { file: *file, statement: 0 }),
+            };
+            items.push((rank, Item::Alias(*file, *symbol)));
+        }
+        items.sort_unstable();
+        let places: BTreeMap<Item, usize> = items.iter().enumerate().map(|(place, (_, item))| (*item, place)).collect();
+        let providers = Providers { index, closure, places: &places, items: &items };
+        let nodes = items
+            .iter()
+            .map(|(rank, item)| {
+                let mut node = Node { item: *item, rank: *rank, eager: Vec::new(), called: Vec::new(), lazy: Vec::new() };
+                match item {
+                    Item::Definition(definition) => providers.connect(&mut node, *definition, uses),
+                    Item::Alias(file, symbol) => node.eager = providers.of_variable(uses.aliases[&(*file, *symbol)], *rank),
+                    Item::Replacement(_) => {}
+                }
+                node
+            })
+            .collect();
+        Self { nodes }
+    }
+}
+
+fn variable_rank(index: &Index, variable: Variable) -> u32 {
+    let file = index.file(variable.file);
+    let first = file.binders(index.variable_name(variable)).next();
+    first.map_or(0, |(statement, _)| index.imports().rank(DefinitionId { file: variable.file, statement }))
+}
+
+struct Providers<'graph> {
+    index: &'graph Index,
+    closure: &'graph Closure,
+    places: &'graph BTreeMap<Item, usize>,
+    items: &'graph [(u32, Item)],
+}
+
+impl Providers<'_> {
+    fn connect(&self, node: &mut Node, definition: DefinitionId, uses: &Uses<'_>) {
+        let statement = self.index.statement(definition);
+        let is_decorated = statement.functions.iter().any(|function| !function.decorators.is_empty())
+            || statement.classes.iter().any(|class| !class.decorators.is_empty());
+        for (found, named) in &uses.by_definition[&definition] {
+            let provided = match named {
+                Named::Variable(variable) => self.of_variable(*variable, node.rank),
+                Named::Alias(file, symbol) => vec![self.places[&Item::Alias(*file, *symbol)]],
+                Named::External { .. } => continue,
+            };
+            if is_eager(self.index, definition, found.reference) {
+                if may_call(found.reference) {
+                    node.called.extend(&provided);
+                }
+                node.eager.extend(provided);
+            } else {
+                node.lazy.extend(provided);
+            }
+        }
+        // A compound statement binds by the imports in it what other files define.
+        for import in statement.imports.iter().filter(|import| import.scope.0 == 0 && statement_runs(statement.kind)) {
+            for name in 0..u32::try_from(import.names.len()).expect("fewer than 2^32 names") {
+                if let crate::resolve::Entity::Variable(variable) =
+                    self.index.resolve_imported(definition.file, import, name)
+                {
+                    node.eager.extend(self.of_variable(variable, node.rank));
+                }
+            }
+        }
+        let own = self.places[&Item::Definition(definition)];
+        node.eager.retain(|place| *place != own);
+        if is_decorated {
+            node.called.push(own);
+        }
+    }
+
+    /// The items that bind and change a variable before `rank`; all that bind it where upstream would run none before.
+    fn of_variable(&self, variable: Variable, rank: u32) -> Vec<usize> {
+        if let Some(place) = self.places.get(&Item::Replacement(variable)) {
+            return vec![*place];
+        }
+        let file = self.index.file(variable.file);
+        let binders: Vec<usize> = file
+            .binders(self.index.variable_name(variable))
+            .filter_map(|(statement, _)| {
+                self.places.get(&Item::Definition(DefinitionId { file: variable.file, statement })).copied()
+            })
+            .collect();
+        let earlier: Vec<usize> = binders.iter().copied().filter(|place| self.items[*place].0 < rank).collect();
+        if earlier.is_empty() {
+            return binders;
+        }
+        let mutations = self.index.mutations_of(variable).iter().filter(|mutation| self.closure.definitions.contains_key(mutation));
+        let changes = mutations.filter_map(|mutation| self.places.get(&Item::Definition(*mutation)).copied());
+        earlier.into_iter().chain(changes.filter(|place| self.items[*place].0 < rank)).collect()
+    }
+}
+
+fn statement_runs(kind: StatementKind) -> bool {
+    !matches!(kind, StatementKind::Class | StatementKind::Function)
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Waiting,
+    /// What it needs is being written.
+    Begun,
+    Written,
+}
+
+struct Writing<'graph> {
+    graph: &'graph Graph,
+    state: Vec<State>,
+    stack: Vec<usize>,
+    written: Vec<usize>,
+    cycles: Vec<Vec<usize>>,
+}
+
+impl Writing<'_> {
+    fn write(&mut self, node: usize) {
+        match self.state[node] {
+            State::Written => return,
+            State::Begun => {
+                let start = self.stack.iter().position(|begun| *begun == node).expect("what is begun is on the stack");
+                let cycle = self.stack[start..].iter().copied().chain([node]).collect();
+                self.cycles.push(cycle);
+                return;
+            }
+            State::Waiting => {}
+        }
+        self.state[node] = State::Begun;
+        self.stack.push(node);
+        for needed in &self.graph.nodes[node].eager {
+            self.write(*needed);
+        }
+        self.write_what_is_called(node);
+        self.stack.pop();
+        self.state[node] = State::Written;
+        self.written.push(node);
+    }
+
+    /// Writes what the functions use that running `node` may call, transitively.
+    fn write_what_is_called(&mut self, node: usize) {
+        let mut seen: HashSet<usize> = HashSet::new();
+        let mut waiting: Vec<usize> = self.graph.nodes[node].called.clone();
+        while let Some(called) = waiting.pop() {
+            if !seen.insert(called) {
+                continue;
+            }
+            for used in &self.graph.nodes[called].lazy {
+                if self.state[*used] == State::Waiting && self.can_be_written(*used) {
+                    self.write(*used);
+                }
+                waiting.push(*used);
+            }
+        }
+    }
+
+    /// Whether nothing that is being written has to stand before `node`.
+    fn can_be_written(&self, node: usize) -> bool {
+        let mut seen = HashSet::new();
+        let mut waiting = vec![node];
+        while let Some(next) = waiting.pop() {
+            match self.state[next] {
+                State::Begun => return false,
+                State::Written => {}
+                State::Waiting => {
+                    if seen.insert(next) {
+                        waiting.extend(&self.graph.nodes[next].eager);
+                    }
+                }
+            }
+        }
+        true
+    }
+}

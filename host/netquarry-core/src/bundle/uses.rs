@@ -1,0 +1,138 @@
+//! What the definitions of a closure use, and under which name.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use crate::closure::Closure;
+use crate::facts::{Access, Evaluation, Reference, ReferenceBinding, Role, Symbol};
+use crate::index::{DefinitionId, FileId, Index, Variable};
+use crate::resolve::{Entity, External, Resolution};
+
+/// What a name of a bundle stands for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Named {
+    Variable(Variable),
+    /// A second name that a file gives to a variable of another (`from .a import f as g`), or a snapshot of a variable
+    /// that functions bind anew.
+    Alias(FileId, Symbol),
+    /// An external object under the name that is wanted for it. Two names of one object are two imports, and two ways of
+    /// importing one object under one name are one.
+    External {
+        path: String,
+        wanted: String,
+    },
+}
+
+/// One reference of a definition that is looked up in the bundle's globals.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Use<'index> {
+    pub(super) definition: DefinitionId,
+    pub(super) reference: &'index Reference,
+    pub(super) resolution: &'index Resolution,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Uses<'index> {
+    /// By definition, in the order of their text.
+    pub(super) by_definition: BTreeMap<DefinitionId, Vec<(Use<'index>, Named)>>,
+    /// The variable that an alias names.
+    pub(super) aliases: BTreeMap<(FileId, Symbol), Variable>,
+    /// The ways by which an external object is imported.
+    pub(super) externals: BTreeMap<(String, String), BTreeSet<External>>,
+    /// Paths of attributes that a file reads off a package that `import a.b` binds: `["utils", "checkpoint"]`.
+    pub(super) root_paths: BTreeMap<(FileId, String), BTreeSet<Vec<String>>>,
+    /// Names that belong to Python, or to nothing.
+    pub(super) reserved: BTreeSet<String>,
+    /// Variables that functions of the closure bind anew.
+    rebound: HashSet<Variable>,
+}
+
+pub(super) fn collect<'index>(index: &'index Index, closure: &'index Closure) -> Uses<'index> {
+    let mut uses = Uses { rebound: rebound(index, closure), ..Uses::default() };
+    for (id, closed) in &closure.definitions {
+        let statement = index.statement(*id);
+        let mut named = Vec::new();
+        for (reference, resolution) in statement.references.iter().zip(&closed.resolutions) {
+            let Some(resolution) = resolution else { continue };
+            let found = Use { definition: *id, reference, resolution };
+            if let Some(name) = uses.add(index, found) {
+                named.push((found, name));
+            }
+        }
+        uses.by_definition.insert(*id, named);
+    }
+    uses
+}
+
+/// Variables that a function of the closure binds with `global`, or through a module's attribute.
+fn rebound(index: &Index, closure: &Closure) -> HashSet<Variable> {
+    let mut rebound = HashSet::new();
+    for (id, closed) in &closure.definitions {
+        for (reference, resolution) in index.statement(*id).references.iter().zip(&closed.resolutions) {
+            let Some(Resolution { entity: Entity::Variable(variable), consumed, .. }) = resolution else { continue };
+            let through_module = reference.assigns_path && *consumed == reference.path.len() && *consumed > 0;
+            if reference.access != Access::Load || through_module {
+                rebound.insert(*variable);
+            }
+        }
+    }
+    rebound
+}
+
+impl<'index> Uses<'index> {
+    /// Notes a use; `None` for one that leaves nothing to name.
+    fn add(&mut self, index: &Index, found: Use<'index>) -> Option<Named> {
+        let Use { definition, reference, resolution } = found;
+        let facts = &index.file(definition.file).facts;
+        let local = facts.name(reference.name);
+        let is_local_import = matches!(reference.binding, ReferenceBinding::LocalImport { .. });
+        match &resolution.entity {
+            Entity::Variable(variable) if resolution.consumed > 0 || is_local_import => Some(Named::Variable(*variable)),
+            Entity::Variable(variable) => {
+                let is_own = variable.file == definition.file && variable.name == reference.name;
+                let is_snapshot = variable.file != definition.file && self.rebound.contains(variable);
+                if is_own || (index.variable_name(*variable) == local && !is_snapshot) {
+                    return Some(Named::Variable(*variable));
+                }
+                self.aliases.insert((definition.file, reference.name), *variable);
+                Some(Named::Alias(definition.file, reference.name))
+            }
+            // The import stays in its function.
+            Entity::External(_) if is_local_import && resolution.consumed == 0 => None,
+            Entity::External(external) => {
+                let wanted = match resolution.consumed.checked_sub(1) {
+                    Some(last) => facts.name(reference.path[last].name),
+                    None => local,
+                };
+                let key = (external.object_path(), wanted.to_owned());
+                self.externals.entry(key.clone()).or_default().insert(external.clone());
+                if let External::Root { package, file } = external {
+                    let path = reference.path[resolution.consumed..].iter().map(|part| facts.name(part.name).to_owned());
+                    self.root_paths.entry((*file, package.clone())).or_default().insert(path.collect());
+                }
+                Some(Named::External { path: key.0, wanted: key.1 })
+            }
+            Entity::Builtin | Entity::Undefined | Entity::ModuleAttribute => {
+                self.reserved.insert(local.to_owned());
+                None
+            }
+            Entity::Module(_) | Entity::Namespace(..) | Entity::Missing(_) => {
+                self.reserved.insert(local.to_owned());
+                None
+            }
+        }
+    }
+}
+
+/// Whether a reference is evaluated when its statement runs.
+pub(super) fn is_eager(index: &Index, definition: DefinitionId, reference: &Reference) -> bool {
+    match reference.evaluation {
+        Evaluation::Eager => true,
+        Evaluation::EagerAnnotation => !index.file(definition.file).facts.future_annotations,
+        Evaluation::Lazy | Evaluation::LazyAnnotation | Evaluation::Never => false,
+    }
+}
+
+/// Whether evaluating a reference may call what it names.
+pub(super) fn may_call(reference: &Reference) -> bool {
+    reference.role != Role::Value
+}

@@ -1,0 +1,368 @@
+//! Everything that one block needs: the definitions of the corpus, transitively, and what lies outside.
+//!
+//! The closure is about *what*; [`crate::bundle`] decides about order, names and text.
+
+mod rules;
+
+use std::collections::{BTreeMap, HashSet, VecDeque};
+
+use crate::facts::{Access, BindingKind, Decorator, Reference, StatementKind};
+use crate::index::{DefinitionId, FileId, Index, Variable};
+use crate::record::{Confidence, ReplacedRecord, UnresolvedName};
+use crate::resolve::{Entity, External, Missing, Resolution};
+use crate::shim::{OperatorNamespace, Replacement, ShimTables};
+use crate::source::TextRange;
+
+pub use rules::Rules;
+
+/// A block, by the variable that its class statement binds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Target {
+    pub definition: DefinitionId,
+    pub variable: Variable,
+}
+
+/// Why a definition belongs to a closure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Need {
+    /// The definition that needed it first; `None` for the block itself.
+    pub by: Option<DefinitionId>,
+    /// How that one refers to it, as written.
+    pub reference: String,
+    pub confidence: Confidence,
+}
+
+/// A definition with the meaning of all its references.
+#[derive(Clone, Debug)]
+pub struct ClosedDefinition {
+    pub need: Need,
+    /// One for each of the statement's references, in their order; `None` for those inside of dropped text.
+    pub resolutions: Vec<Option<Resolution>>,
+    /// Decorators that a shim drops, without the `@`.
+    pub dropped: Vec<TextRange>,
+}
+
+/// The definitions and external objects that a block needs, transitively.
+#[derive(Clone, Debug)]
+pub struct Closure {
+    pub target: Target,
+    pub definitions: BTreeMap<DefinitionId, ClosedDefinition>,
+    /// The global variables of the corpus that are needed, each with the need that brought it.
+    pub variables: BTreeMap<Variable, Need>,
+    /// Variables whose definitions a shim replaces.
+    pub replacements: BTreeMap<Variable, Replacement>,
+    /// Imports that register the operators that the block uses.
+    pub operators: Vec<OperatorNamespace>,
+    pub replaced: Vec<ReplacedRecord>,
+    pub unresolved: Vec<Unresolved>,
+}
+
+/// A reference that leads nowhere, or to something that no file can carry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unresolved {
+    pub definition: DefinitionId,
+    pub range: TextRange,
+    pub name: String,
+    /// No statement of the module binds it: upstream has the same fault.
+    pub undefined_upstream: bool,
+    pub message: String,
+}
+
+impl Unresolved {
+    /// The record of the manifest; `upstream` is path and line of the reference.
+    pub fn record(&self, upstream: String) -> UnresolvedName {
+        let Self { name, undefined_upstream, message, .. } = self.clone();
+        UnresolvedName { name, upstream, undefined_upstream, message }
+    }
+}
+
+/// Computes the closure of `target`, under the rules of the shims.
+pub fn close(index: &Index, rules: &Rules, target: Target) -> Closure {
+    let mut closing = Closing {
+        index,
+        rules,
+        closure: Closure {
+            target,
+            definitions: BTreeMap::new(),
+            variables: BTreeMap::new(),
+            replacements: BTreeMap::new(),
+            operators: Vec::new(),
+            replaced: Vec::new(),
+            unresolved: Vec::new(),
+        },
+        waiting: VecDeque::new(),
+        imported: None,
+        patched: HashSet::new(),
+    };
+    let need = Need { by: None, reference: String::new(), confidence: Confidence::DirectImport };
+    closing.need_variable(target.variable, need);
+    while let Some(definition) = closing.waiting.pop_front() {
+        closing.follow(definition);
+    }
+    let mut closure = closing.closure;
+    closure.replaced.sort_by(|left, right| (&left.what, &left.by).cmp(&(&right.what, &right.by)));
+    closure.replaced.dedup();
+    closure.unresolved.sort_by_key(|unresolved| (unresolved.definition, unresolved.range));
+    closure
+}
+
+struct Closing<'index> {
+    index: &'index Index,
+    rules: &'index Rules,
+    closure: Closure,
+    waiting: VecDeque<DefinitionId>,
+    /// The files that may run when the target's is imported: computed when first asked for.
+    imported: Option<crate::index::FileSet>,
+    /// Files whose changes of external objects were looked through.
+    patched: HashSet<FileId>,
+}
+
+impl Closing<'_> {
+    fn need_definition(&mut self, definition: DefinitionId, need: Need) {
+        if self.closure.definitions.contains_key(&definition) {
+            return;
+        }
+        let empty = ClosedDefinition { need, resolutions: Vec::new(), dropped: Vec::new() };
+        self.closure.definitions.insert(definition, empty);
+        self.waiting.push_back(definition);
+        self.need_patches(definition);
+    }
+
+    /// A variable brings all its binders, and what changes it.
+    fn need_variable(&mut self, variable: Variable, need: Need) {
+        if self.closure.variables.contains_key(&variable) {
+            return;
+        }
+        self.closure.variables.insert(variable, need.clone());
+        if let Some((replacement, plugin)) = self.rules.replacement(&self.index.variable_path(variable)) {
+            self.closure.replaced.push(ReplacedRecord {
+                what: self.index.variable_path(variable),
+                by: replacement.by.clone(),
+                why: replacement.why.clone(),
+                plugin: plugin.to_owned(),
+            });
+            self.closure.replacements.insert(variable, replacement.clone());
+            return;
+        }
+        let file = self.index.file(variable.file);
+        let name = file.facts.name(variable.name);
+        let declared_only = file.binders(name).all(|(_, binding)| binding.kind == BindingKind::Declaration);
+        for (statement, binding) in file.binders(name) {
+            if binding.kind == BindingKind::Declaration && !declared_only {
+                continue;
+            }
+            let definition = DefinitionId { file: variable.file, statement };
+            self.need_definition(definition, need.clone());
+            if let BindingKind::Import { import, name: place } = binding.kind {
+                let import = &file.statement(statement).imports[import as usize];
+                let entity = self.index.resolve_imported(variable.file, import, place);
+                let is_module = matches!(entity, Entity::Module(_));
+                if !is_module && !import.guards.contains(&crate::facts::Guard::TypeChecking) {
+                    self.need_entity(definition, import.range, name, &entity, Confidence::DirectImport);
+                }
+            }
+        }
+        for mutation in self.index.mutations_of(variable) {
+            if mutation.file == variable.file || self.may_run(mutation.file) {
+                self.need_definition(*mutation, need.clone());
+            }
+        }
+    }
+
+    fn may_run(&mut self, file: FileId) -> bool {
+        let target = self.closure.target.definition.file;
+        self.imported.get_or_insert_with(|| self.index.imports().may_import(target)).contains(file)
+    }
+
+    /// Statements of the definition's file that patch external objects (`torch.nn.Foo.bar = baz`) hold for whatever of
+    /// that file is in the closure.
+    fn need_patches(&mut self, definition: DefinitionId) {
+        if !self.patched.insert(definition.file) {
+            return;
+        }
+        for patch in self.index.external_patches(definition.file) {
+            let need =
+                Need { by: Some(definition), reference: "patches an external object".to_owned(), confidence: Confidence::DirectImport };
+            self.need_definition(patch, need);
+        }
+    }
+
+    fn follow(&mut self, definition: DefinitionId) {
+        let index = self.index;
+        let statement = index.statement(definition);
+        let dropped = self.drop_decorators(definition);
+        let mut resolutions = Vec::with_capacity(statement.references.len());
+        for reference in &statement.references {
+            if dropped.iter().any(|range| range.contains(reference.range)) {
+                resolutions.push(None);
+                continue;
+            }
+            let mut resolution = index.resolve(definition, reference);
+            self.keep_outside(definition, &mut resolution);
+            let written = written(index, definition, reference);
+            self.need_operators(reference, definition, &resolution);
+            self.need_entity(definition, reference.range, &written, &resolution.entity, resolution.confidence);
+            resolutions.push(Some(resolution));
+        }
+        let closed = self.closure.definitions.get_mut(&definition).expect("only needed definitions are followed");
+        closed.resolutions = resolutions;
+        closed.dropped = dropped;
+    }
+
+    /// A block that is itself defined in a package that stays an import (torch) imports the rest of that package.
+    fn keep_outside(&self, definition: DefinitionId, resolution: &mut Resolution) {
+        let Entity::Variable(variable) = resolution.entity else { return };
+        let file = self.index.file(variable.file);
+        let target = self.closure.target;
+        if variable == target.variable || !self.index.is_kept_import(file.module()) || definition.file != target.definition.file {
+            return;
+        }
+        resolution.entity = Entity::External(External::Member {
+            module: file.module().to_owned(),
+            name: file.facts.name(variable.name).to_owned(),
+        });
+    }
+
+    fn need_entity(
+        &mut self,
+        definition: DefinitionId,
+        range: TextRange,
+        written: &str,
+        entity: &Entity,
+        confidence: Confidence,
+    ) {
+        match entity {
+            Entity::Variable(variable) => {
+                let need = Need { by: Some(definition), reference: written.to_owned(), confidence };
+                self.need_variable(*variable, need);
+            }
+            Entity::Module(module) => {
+                let message = format!("the module `{}` is used as an object", self.index.file(*module).module());
+                self.unresolved(definition, range, written, false, message);
+            }
+            Entity::Missing(missing) => self.unresolved(definition, range, written, false, missing_message(missing)),
+            Entity::Namespace(_, package) => {
+                let message = format!("the namespace package `{package}` is used as an object");
+                self.unresolved(definition, range, written, false, message);
+            }
+            Entity::Undefined if !self.is_stored_by_a_function(definition.file, written) => {
+                let message = "no statement of the module binds this name".to_owned();
+                self.unresolved(definition, range, written, true, message);
+            }
+            Entity::Undefined | Entity::External(_) | Entity::Builtin | Entity::ModuleAttribute => {}
+        }
+    }
+
+    fn unresolved(
+        &mut self,
+        definition: DefinitionId,
+        range: TextRange,
+        name: &str,
+        undefined_upstream: bool,
+        message: String,
+    ) {
+        let name = name.to_owned();
+        self.closure.unresolved.push(Unresolved { definition, range, name, undefined_upstream, message });
+    }
+
+    /// A function may bind a global name that no statement at module level does.
+    fn is_stored_by_a_function(&self, file: FileId, written: &str) -> bool {
+        let facts = &self.index.file(file).facts;
+        let name = written.split('.').next().expect("split yields at least one part");
+        facts
+            .statements
+            .iter()
+            .flat_map(|statement| &statement.references)
+            .any(|reference| reference.access == Access::Store && facts.name(reference.name) == name)
+    }
+
+    /// `torch.ops.<namespace>` needs the import that registers its operators.
+    fn need_operators(&mut self, reference: &Reference, definition: DefinitionId, resolution: &Resolution) {
+        let Entity::External(external) = &resolution.entity else { return };
+        if external.package() != "torch" {
+            return;
+        }
+        let facts = &self.index.file(definition.file).facts;
+        let mut path = external.object_path();
+        for attribute in &reference.path[resolution.consumed..] {
+            path.push('.');
+            path.push_str(facts.name(attribute.name));
+        }
+        let Some(rest) = path.strip_prefix("torch.ops.") else { return };
+        let namespace = rest.split('.').next().expect("split yields at least one part");
+        if let Some((rule, plugin)) = self.rules.operator_namespace(namespace)
+            && !self.closure.operators.contains(rule)
+        {
+            self.closure.operators.push(rule.clone());
+            self.closure.replaced.push(ReplacedRecord {
+                what: format!("registration of torch.ops.{namespace}"),
+                by: rule.import.clone(),
+                why: rule.why.clone(),
+                plugin: plugin.to_owned(),
+            });
+        }
+    }
+
+    /// The decorators of a definition that the rules drop; each is recorded.
+    fn drop_decorators(&mut self, definition: DefinitionId) -> Vec<TextRange> {
+        let index = self.index;
+        let statement = index.statement(definition);
+        if !matches!(statement.kind, StatementKind::Class | StatementKind::Function) {
+            return Vec::new();
+        }
+        let of_classes = statement.classes.iter().flat_map(|class| {
+            class.decorators.iter().chain(class.methods.iter().flat_map(|method| &method.decorators))
+        });
+        let of_functions = statement.functions.iter().flat_map(|function| &function.decorators);
+        let mut dropped = Vec::new();
+        for decorator in of_classes.chain(of_functions) {
+            let Some(path) = self.decorator_path(definition.file, decorator) else { continue };
+            if let Some((rule, plugin)) = self.rules.dropped_decorator(&path) {
+                dropped.push(decorator.range);
+                self.closure.replaced.push(ReplacedRecord {
+                    what: format!("@{path} on {}", index.definition_path(definition)),
+                    by: String::new(),
+                    why: rule.why.clone(),
+                    plugin: plugin.to_owned(),
+                });
+            }
+        }
+        dropped
+    }
+
+    fn decorator_path(&self, file: FileId, decorator: &Decorator) -> Option<String> {
+        let path = self.index.file(file).facts.name(decorator.path?);
+        let (entity, rest) = self.index.resolve_path(file, path);
+        let base = match entity {
+            Entity::Variable(variable) => self.index.variable_path(variable),
+            Entity::External(external) => external.object_path(),
+            _ => return None,
+        };
+        Some(std::iter::once(base.as_str()).chain(rest).collect::<Vec<_>>().join("."))
+    }
+}
+
+/// A reference as far as its text is a dotted name.
+fn written(index: &Index, definition: DefinitionId, reference: &Reference) -> String {
+    let facts = &index.file(definition.file).facts;
+    let mut written = facts.name(reference.name).to_owned();
+    for attribute in &reference.path {
+        written.push('.');
+        written.push_str(facts.name(attribute.name));
+    }
+    written
+}
+
+fn missing_message(missing: &Missing) -> String {
+    match &missing.name {
+        Some(name) => format!("module `{}` of the source binds no `{name}` and has no such submodule", missing.module),
+        None => format!("the source holds no module `{}`", missing.module),
+    }
+}
+
+/// The tables of the shims that a run uses.
+impl From<&[ShimTables]> for Rules {
+    fn from(tables: &[ShimTables]) -> Self {
+        Self::new(tables.to_vec())
+    }
+}

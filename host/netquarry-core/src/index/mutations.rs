@@ -1,0 +1,72 @@
+//! Which statements change which variables after they were bound.
+
+use std::collections::HashMap;
+
+use super::{DefinitionId, FileId, Index, Variable};
+use crate::facts::{Mutation, MutationKind, StatementKind};
+use crate::resolve::Entity;
+
+/// Methods of the built-in containers that change them. A call of any other method on an object that a module made (a
+/// registry, a logger) belongs to its arguments' story, not to the object: `MODELS.register_module(module=Foo)` must not
+/// bring Foo into every closure that holds MODELS.
+const CONTAINER_MUTATORS: &[&str] = &[
+    "add", "append", "appendleft", "clear", "difference_update", "discard", "extend", "extendleft", "insert",
+    "intersection_update", "pop", "popitem", "popleft", "remove", "reverse", "rotate", "setdefault", "sort",
+    "symmetric_difference_update", "update",
+];
+
+pub(super) fn of(index: &Index) -> HashMap<Variable, Vec<DefinitionId>> {
+    let mut mutations: HashMap<Variable, Vec<DefinitionId>> = HashMap::new();
+    for (id, file) in index.files() {
+        for (position, statement) in (0u32..).zip(&file.facts.statements) {
+            if statement.kind == StatementKind::MainGuard {
+                continue;
+            }
+            let definition = DefinitionId { file: id, statement: position };
+            for mutation in &statement.mutations {
+                if let Some(variable) = target(index, definition, mutation) {
+                    mutations.entry(variable).or_default().push(definition);
+                }
+            }
+        }
+    }
+    for statements in mutations.values_mut() {
+        statements.sort_by_key(|statement| index.imports.rank(*statement));
+        statements.dedup();
+    }
+    mutations
+}
+
+/// The statements of `file` that assign to attributes or items of objects outside the index.
+pub(super) fn external_patches(index: &Index, file: FileId) -> Vec<DefinitionId> {
+    let facts = &index.file(file).facts;
+    let mut patches = Vec::new();
+    for (position, statement) in (0u32..).zip(&facts.statements) {
+        let is_patch = statement.kind != StatementKind::MainGuard
+            && statement.mutations.iter().any(|mutation| {
+                matches!(mutation.kind, MutationKind::Attribute | MutationKind::Item)
+                    && matches!(index.resolve_global(file, facts.name(mutation.root)), Entity::External(_))
+            });
+        if is_patch {
+            patches.push(DefinitionId { file, statement: position });
+        }
+    }
+    patches
+}
+
+/// The variable to which a mutation belongs; `None` where it belongs to nothing in the index.
+fn target(index: &Index, definition: DefinitionId, mutation: &Mutation) -> Option<Variable> {
+    let facts = &index.file(definition.file).facts;
+    let mut path = vec![facts.name(mutation.root)];
+    path.extend(mutation.path.iter().map(|part| facts.name(*part)));
+    let (entity, rest) = index.resolve_parts(definition.file, &path);
+    let Entity::Variable(variable) = entity else { return None };
+    let belongs = match mutation.kind {
+        MutationKind::Attribute | MutationKind::Item | MutationKind::Quoted => true,
+        MutationKind::Method => {
+            rest.last().is_some_and(|method| CONTAINER_MUTATORS.contains(method)) || index.is_defined_by_statement(variable)
+        }
+        MutationKind::Decorator => index.is_defined_by_statement(variable),
+    };
+    belongs.then_some(variable)
+}
