@@ -91,6 +91,8 @@ pub enum ScopeKind {
     Function,
     Lambda,
     Comprehension,
+    /// Around a function, class or type alias that has type parameters, as in CPython 3.12.
+    TypeParameters,
 }
 
 /// A top-level statement: a *definition* where it binds names.
@@ -288,7 +290,7 @@ pub enum Evaluation {
     EagerAnnotation,
     /// In an annotation of a function that is nested in another: when that one is called, under the same condition.
     LazyAnnotation,
-    /// Not by running code: the annotation of a local variable, a block under `TYPE_CHECKING`.
+    /// Not by running code: the annotation of a local variable, a quoted type, a block under `TYPE_CHECKING`.
     Never,
 }
 
@@ -310,7 +312,8 @@ pub enum Role {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Mutation {
     pub root: Symbol,
-    /// The attributes between the root and what is changed: `[weight]` for `Foo.weight.data = x`.
+    /// The attributes read off the root directly, up to and with the one that is assigned or called: `[weight, data]`
+    /// for `Foo.weight.data = x`, `[table]` for `Foo.table["x"].y = x`.
     pub path: Vec<Symbol>,
     pub kind: MutationKind,
 }

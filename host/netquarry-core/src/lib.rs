@@ -16,4 +16,5 @@ pub mod resolve;
 pub mod shim;
 pub mod source;
 pub mod stdlib;
+pub mod syntax;
 pub mod verdict;

@@ -1,0 +1,106 @@
+//! From what the walk noted to the facts: uses and mutations are looked up in the finished scopes.
+
+use super::{Draft, Lookup, Lowerer, MutationCandidate, Use, empty_statement};
+use crate::facts::{
+    FileFacts, Mutation, MutationKind, Reference, ReferenceBinding, Scope, ScopeId, Statement, StatementKind, Symbol,
+};
+use crate::syntax::scopes::{Entry, MODULE, Resolution};
+
+pub(super) fn facts(mut lowerer: Lowerer<'_>) -> FileFacts {
+    let drafts = std::mem::take(&mut lowerer.finished);
+    let statements = drafts.into_iter().map(|draft| lowerer.finish(draft)).collect();
+    let scopes = lowerer.scopes.iter().map(|(scope, _)| lowerer.finished_scope(scope)).collect();
+    FileFacts {
+        statements,
+        scopes,
+        future_annotations: lowerer.future_annotations,
+        exports: lowerer.exports,
+        diagnostics: Vec::new(),
+        symbols: lowerer.names.into_symbols(),
+    }
+}
+
+impl Lowerer<'_> {
+    fn finish(&self, draft: Draft) -> Statement {
+        let mut statement = draft.statement;
+        if statement.kind == StatementKind::MainGuard {
+            // It never runs when the module is imported.
+            return empty_statement(statement.range, statement.leading_comments, statement.kind);
+        }
+        statement.references = draft.uses.iter().filter_map(|used| self.reference(used)).collect();
+        statement.references.sort_by_key(|reference| reference.range);
+        statement.mutations =
+            draft.mutations.into_iter().filter_map(|candidate| self.finished_mutation(candidate)).collect();
+        statement.bindings.sort_by_key(|binding| binding.range);
+        statement.annotations.sort_unstable();
+        statement
+    }
+
+    /// The reference that a use is, if it means a global or a locally imported name.
+    fn reference(&self, used: &Use) -> Option<Reference> {
+        let path = &self.attributes[used.path.0 as usize..used.path.1 as usize];
+        Some(Reference {
+            name: used.name,
+            range: self.text.original_range(used.span),
+            path: path.to_vec(),
+            assigns_path: used.assigns_path,
+            scope: used.scope,
+            binding: self.reference_binding(used)?,
+            access: used.access,
+            evaluation: used.evaluation,
+            role: used.role,
+            quoted: matches!(used.lookup, Lookup::Quoted | Lookup::QuotedGlobals | Lookup::QuotedIfBound),
+        })
+    }
+
+    fn reference_binding(&self, used: &Use) -> Option<ReferenceBinding> {
+        let resolution = match used.lookup {
+            Lookup::Globals | Lookup::QuotedGlobals => return Some(ReferenceBinding::Module),
+            Lookup::QuotedIfBound => return self.module_binds(used.name).then_some(ReferenceBinding::Module),
+            Lookup::Scopes | Lookup::Quoted | Lookup::BeforeBinding => self.resolve(used.scope, used.name),
+        };
+        match resolution {
+            Resolution::Module => Some(ReferenceBinding::Module),
+            Resolution::Local(scope) if used.lookup == Lookup::BeforeBinding && scope == used.scope => {
+                Some(ReferenceBinding::Module)
+            }
+            Resolution::Local(scope) => {
+                let entry = self.scopes.entry(scope, used.name)?;
+                let (import, name) = entry.import?;
+                Some(ReferenceBinding::LocalImport { import, name, exclusive: entry.binders == 1 })
+            }
+            Resolution::ImplicitClass => None,
+        }
+    }
+
+    fn resolve(&self, scope: ScopeId, name: Symbol) -> Resolution {
+        self.scopes.resolve(scope, name, self.class_cell)
+    }
+
+    fn module_binds(&self, name: Symbol) -> bool {
+        self.scopes.entry(MODULE, name).is_some_and(Entry::is_bound)
+    }
+
+    fn finished_mutation(&self, candidate: MutationCandidate) -> Option<Mutation> {
+        let MutationCandidate { root, path, kind, scope } = candidate;
+        let is_global = match kind {
+            MutationKind::Quoted => self.module_binds(root),
+            _ => self.resolve(scope, root) == Resolution::Module,
+        };
+        is_global.then_some(Mutation { root, path, kind })
+    }
+
+    fn finished_scope(&self, scope: ScopeId) -> Scope {
+        let node = self.scopes.scope(scope);
+        let is_local = |name: &&Symbol| {
+            let entry = self.scopes.entry(scope, **name).expect("the scope lists the name");
+            let elsewhere = entry.declared_global || entry.declared_nonlocal;
+            // A walrus in a comprehension at module level declares its name global there.
+            if scope == MODULE { entry.is_bound() || elsewhere } else { entry.is_bound() && !elsewhere }
+        };
+        let is_name = |name: &&Symbol| !self.names.get(**name).starts_with('.');
+        let mut locals: Vec<Symbol> = node.symbols.iter().filter(is_local).filter(is_name).copied().collect();
+        locals.sort_by_key(|name| self.names.get(*name));
+        Scope { kind: node.kind, parent: node.parent, range: self.text.original_range(node.span), locals }
+    }
+}

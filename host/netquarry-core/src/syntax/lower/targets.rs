@@ -1,0 +1,112 @@
+//! What statements assign to and delete.
+
+use rustpython_parser::ast;
+
+use super::{Lookup, Lowerer, MutationCandidate};
+use crate::facts::{Access, BindingKind, MutationKind, Role, Symbol};
+use crate::syntax::scopes::MODULE;
+
+impl Lowerer<'_> {
+    pub(super) fn target(&mut self, target: &ast::Expr, kind: BindingKind) {
+        match target {
+            ast::Expr::Name(name) => {
+                self.bind(&name.id, name.range.into(), kind);
+            }
+            ast::Expr::Tuple(tuple) => tuple.elts.iter().for_each(|element| self.target(element, kind)),
+            ast::Expr::List(list) => list.elts.iter().for_each(|element| self.target(element, kind)),
+            ast::Expr::Starred(starred) => self.target(&starred.value, kind),
+            ast::Expr::Attribute(_) => {
+                self.mutation(target, MutationKind::Attribute);
+                self.attribute(target, Role::Value, true);
+            }
+            ast::Expr::Subscript(subscript) => {
+                if self.global_item(subscript, kind) {
+                    return;
+                }
+                self.mutation(target, MutationKind::Item);
+                self.expression(&subscript.value, Role::Value);
+                self.value(&subscript.slice);
+            }
+            // CPython rejects any other target.
+            other => self.value(other),
+        }
+    }
+
+    /// `globals()["name"] = value` binds a global by a string.
+    fn global_item(&mut self, subscript: &ast::ExprSubscript, kind: BindingKind) -> bool {
+        let Some(span) = self.globals_key(subscript) else {
+            return false;
+        };
+        self.value(&subscript.value);
+        let name = self.names.identifier(self.text.slice(span));
+        if self.context.in_function {
+            let access = match kind {
+                BindingKind::Deletion => Access::Delete,
+                _ => Access::Store,
+            };
+            self.note_use(name, span, access, Role::Value, Lookup::QuotedGlobals);
+        } else {
+            self.bind_global(name, MODULE, span, kind);
+        }
+        true
+    }
+
+    /// Notes that running the statement changes what `expression` is read off.
+    pub(super) fn mutation(&mut self, expression: &ast::Expr, kind: MutationKind) {
+        if self.context.in_function {
+            return;
+        }
+        let mut chain = Chain::default();
+        let Some(root) = self.chain(expression, &mut chain) else {
+            return;
+        };
+        // What hangs behind a subscript or a call changes an item, or what a method gave.
+        let kind = match kind {
+            MutationKind::Attribute | MutationKind::Item if chain.called => MutationKind::Method,
+            MutationKind::Attribute | MutationKind::Method if chain.subscripted => MutationKind::Item,
+            kind => kind,
+        };
+        let scope = self.context.scope;
+        self.draft.mutations.push(MutationCandidate { root, path: chain.path, kind, scope });
+    }
+
+    /// The name at the root of a chain of attributes, subscripts and method calls. `None` where there is none, or where
+    /// the root itself is called: `make().x = 1` changes whatever `make` returns.
+    fn chain(&mut self, expression: &ast::Expr, chain: &mut Chain) -> Option<Symbol> {
+        match expression {
+            ast::Expr::Name(name) => Some(self.mangled(&name.id)),
+            ast::Expr::Attribute(attribute) => {
+                let root = self.chain(&attribute.value, chain)?;
+                if !chain.subscripted && !chain.called {
+                    let name = self.names.identifier(&attribute.attr);
+                    chain.path.push(name);
+                }
+                Some(root)
+            }
+            ast::Expr::Subscript(subscript) => {
+                let root = self.chain(&subscript.value, chain)?;
+                chain.subscripted |= !chain.called;
+                Some(root)
+            }
+            ast::Expr::Call(call) => {
+                let root = self.chain(&call.func, chain)?;
+                if chain.path.is_empty() && !chain.subscripted {
+                    return None;
+                }
+                chain.called |= !chain.subscripted;
+                Some(root)
+            }
+            _ => None,
+        }
+    }
+}
+
+#[derive(Default)]
+struct Chain {
+    /// The attributes read off the root directly.
+    path: Vec<Symbol>,
+    /// The path ends at a subscript.
+    subscripted: bool,
+    /// The path ends at a call.
+    called: bool,
+}
