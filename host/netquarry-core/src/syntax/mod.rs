@@ -12,6 +12,7 @@ mod decode;
 mod depth;
 mod lower;
 mod names;
+mod outline;
 mod parse;
 mod scopes;
 mod text;
@@ -19,6 +20,7 @@ mod text;
 use crate::facts::{Diagnostic, DiagnosticKind, FileFacts};
 
 pub use decode::decode;
+pub use outline::{ArgumentValue, Outline, OutlineCall, OutlineDefinition, OutlineKind, outline};
 pub use scopes::{Classification, SymbolEntry, SymbolTable, TableKind};
 
 /// The stack that a thread needs to call anything in this module: [`MAX_DEPTH`] levels in an unoptimised build.

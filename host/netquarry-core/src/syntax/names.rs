@@ -46,7 +46,7 @@ impl Names {
 }
 
 /// CPython compares identifiers in Unicode's normal form KC.
-fn normalized(name: &str) -> Cow<'_, str> {
+pub(super) fn normalized(name: &str) -> Cow<'_, str> {
     if name.is_ascii() { Cow::Borrowed(name) } else { Cow::Owned(name.nfkc().collect()) }
 }
 
