@@ -1,0 +1,3 @@
+//! What the end-to-end tests and the oracles share.
+
+pub mod oracle;

@@ -1,0 +1,3 @@
+//! End-to-end tests, and oracles that compare NetQuarry with CPython.
+
+mod oracles;
