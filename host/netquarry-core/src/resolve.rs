@@ -194,7 +194,9 @@ impl Index {
     /// What `from <file> import name` binds: an attribute of the module or, failing that, a submodule.
     fn member(&self, file: FileId, name: &str, trail: &mut Trail) -> Entity {
         let indexed = self.file(file);
-        if indexed.binders(name).next().is_some() {
+        // `from . import name` in a package's own `__init__`: while it runs, the package has no such attribute yet.
+        let is_being_bound = trail.contains(&(file, name.to_owned()));
+        if indexed.binders(name).next().is_some() && !is_being_bound {
             return self.global(file, name, trail);
         }
         match self.find_module(indexed.source, &format!("{}.{name}", indexed.module())) {

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
+use super::imports::{Imports, Place};
 use super::names::Names;
-use super::uses::Uses;
+use super::uses::{Named, Uses};
 use crate::closure::Closure;
 use crate::facts::{BindingKind, Guard, ImportForm, ImportStatement, ReferenceBinding, StatementKind};
 use crate::index::{DefinitionId, Index, Variable};
@@ -24,6 +25,7 @@ pub(super) struct Editing<'parts> {
     pub(super) closure: &'parts Closure,
     pub(super) uses: &'parts Uses<'parts>,
     pub(super) names: &'parts Names,
+    pub(super) imports: &'parts Imports,
     /// The bundle says `from __future__ import annotations` for all, so that no annotation needs quotes.
     pub(super) future_annotations: bool,
 }
@@ -85,7 +87,9 @@ impl Editing<'_> {
                 None => reference.range.end,
             };
             let assigns = reference.assigns_path && consumed > 0 && consumed == reference.path.len();
-            let replacement = if assigns { format!("globals()[\"{name}\"]") } else { name.to_owned() };
+            // The block itself keeps its name even where a local variable has it.
+            let is_hidden = self.uses.captured.contains(named) && self.is_target(named);
+            let replacement = if assigns || is_hidden { format!("globals()[\"{name}\"]") } else { name.to_owned() };
             let range = TextRange::new(reference.range.start, end);
             if range.slice(text) != replacement {
                 let reason = if consumed > 0 { "the module is part of this file" } else { "two definitions bear one name" };
@@ -93,6 +97,10 @@ impl Editing<'_> {
             }
         }
         edits
+    }
+
+    fn is_target(&self, named: &Named) -> bool {
+        *named == Named::Variable(self.closure.target.variable)
     }
 
     /// New names where a statement binds a variable that is renamed. Imports are rewritten as a whole elsewhere.
@@ -136,9 +144,10 @@ impl Editing<'_> {
         let statement = self.index.statement(definition);
         let mut removed: HashMap<u32, u32> = HashMap::new();
         let mut edits = Vec::new();
-        for import in &statement.imports {
+        for (place, import) in statement.imports.iter().enumerate() {
             let is_whole_statement = statement.kind == StatementKind::Import;
-            let Some(lines) = self.rewrite(definition, import) else { continue };
+            let Some(mut lines) = self.rewrite(definition, import) else { continue };
+            self.add_deferred((definition, place), import, &mut lines);
             if !lines.is_empty() {
                 let replacement = join_statements(&lines, text, import.range);
                 if import.range.slice(text) != replacement {
@@ -207,6 +216,16 @@ impl Editing<'_> {
         }
         lines.extend(external.into_iter().map(|(line, _)| line));
         Some(lines)
+    }
+
+    /// Adds the imports that wait for this statement to run. They bind globals, whatever scope the statement stands in.
+    fn add_deferred(&self, place: Place, import: &ImportStatement, lines: &mut Vec<String>) {
+        for deferred in self.imports.deferred_to(place) {
+            if import.stands_in.0 != 0 {
+                lines.push(format!("global {}", deferred.name));
+            }
+            lines.extend(deferred.statements.iter().cloned());
+        }
     }
 
     /// Whether the module that the statement names is outside of the corpus; relative imports never are.

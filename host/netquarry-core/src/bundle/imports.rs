@@ -6,8 +6,8 @@ use super::edits::{import_member, import_module};
 use super::names::Names;
 use super::uses::{Named, Uses};
 use crate::closure::Closure;
-use crate::facts::{ImportForm, StatementKind};
-use crate::index::{FileId, Index, is_unguarded};
+use crate::facts::{Guard, ImportForm, StatementKind};
+use crate::index::{DefinitionId, FileId, FileSet, Index, Module, is_unguarded};
 use crate::resolve::External;
 use crate::stdlib;
 
@@ -17,7 +17,11 @@ pub(super) struct Imports {
     modules: [BTreeSet<String>; 2],
     /// By group and module, what is imported from it: name and the name it gets.
     members: [BTreeMap<String, BTreeSet<(String, String)>>; 2],
-    /// Imports that upstream makes only under a guard or in a function, of packages that may not be there.
+    /// Imports of packages that may not be there, which upstream reaches only through a module that it imports under a
+    /// guard or in a function. They stand where upstream's import of that module stood, so that they fail where and when
+    /// they fail upstream.
+    deferred: BTreeMap<Place, Vec<Deferred>>,
+    /// Likewise, where no import statement of the bundle is left to carry them.
     optional: BTreeSet<String>,
     /// Imports that only register operators.
     operators: BTreeSet<String>,
@@ -25,22 +29,45 @@ pub(super) struct Imports {
     pub(super) packages: BTreeSet<String>,
 }
 
+/// An import statement inside of a definition: the place in `Statement::imports`.
+pub(super) type Place = (DefinitionId, usize);
+
+/// An import that stands in the place of an import of a module of the corpus.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Deferred {
+    /// The global name that it binds.
+    pub(super) name: String,
+    pub(super) statements: Vec<String>,
+}
+
 /// Collects what the definitions import at module level. Imports inside of definitions stay where they are.
 pub(super) fn collect(index: &Index, closure: &Closure, uses: &Uses<'_>, names: &Names) -> Imports {
     let mut imports = Imports::default();
     let always = index.imports().always_imports(closure.target.definition.file);
-    let mut optional_objects: BTreeMap<(String, String), bool> = BTreeMap::new();
-    for (definition, named) in uses.by_definition.iter().flat_map(|(id, named)| named.iter().map(move |(_, named)| (id, named))) {
-        if let Named::External { path, wanted } = named {
-            let optional = optional_objects.entry((path.clone(), wanted.clone())).or_insert(true);
-            *optional &= !always.contains(definition.file);
+    let mut users: BTreeMap<(&str, &str), BTreeSet<FileId>> = BTreeMap::new();
+    for (definition, named) in &uses.by_definition {
+        for (_, named) in named {
+            if let Named::External { path, wanted } = named {
+                users.entry((path, wanted)).or_default().insert(definition.file);
+            }
         }
     }
+    let gateways = gateways(index, closure);
     for ((path, wanted), ways) in &uses.externals {
         let name = names.of(&Named::External { path: path.clone(), wanted: wanted.clone() });
-        let is_optional = optional_objects[&(path.clone(), wanted.clone())];
+        let users = &users[&(path.as_str(), wanted.as_str())];
         for way in preferred(ways) {
-            imports.add(index, uses, way, name, is_optional);
+            let package = way.package();
+            if !stdlib::is_module(package) {
+                imports.packages.insert(package.to_owned());
+            }
+            // The standard library and torch are there wherever a bundle runs at all.
+            let may_be_missing = !stdlib::is_module(package) && package != "torch";
+            if !may_be_missing || users.iter().any(|user| always.contains(*user)) {
+                imports.add(index, uses, way, name);
+            } else {
+                imports.defer(statements(index, uses, way, name), name, users, &gateways);
+            }
         }
     }
     for operator in &closure.operators {
@@ -73,7 +100,7 @@ fn inner_packages(index: &Index, closure: &Closure) -> BTreeSet<String> {
             };
             for module in modules {
                 let root = module.split('.').next().expect("split yields at least one part");
-                let is_external = index.find_module(file.source, module) == crate::index::Module::External;
+                let is_external = index.find_module(file.source, module) == Module::External;
                 if is_external && is_unguarded(&import.guards) && import.stands_in.0 == 0 && !stdlib::is_module(root) {
                     packages.insert(root.to_owned());
                 }
@@ -83,20 +110,46 @@ fn inner_packages(index: &Index, closure: &Closure) -> BTreeSet<String> {
     packages
 }
 
+/// The import statements inside of definitions that import modules of the corpus, with the files that then run.
+fn gateways(index: &Index, closure: &Closure) -> Vec<(Place, Vec<FileSet>)> {
+    let mut gateways = Vec::new();
+    for definition in closure.definitions.keys() {
+        for (place, import) in index.statement(*definition).imports.iter().enumerate() {
+            if import.guards.contains(&Guard::TypeChecking) {
+                continue;
+            }
+            let files = index.imported_files(definition.file, import);
+            if !files.is_empty() {
+                let reached = files.into_iter().map(|file| index.imports().always_imports(file)).collect();
+                gateways.push(((*definition, place), reached));
+            }
+        }
+    }
+    gateways
+}
+
 impl Imports {
-    fn add(&mut self, index: &Index, uses: &Uses<'_>, way: &External, name: &str, is_optional: bool) {
-        let package = way.package();
-        let is_standard = stdlib::is_module(package);
-        // torch is there wherever a bundle runs at all.
-        if is_optional && !is_standard && package != "torch" {
-            self.packages.insert(package.to_owned());
-            self.optional.extend(statements(index, uses, way, name));
-            return;
+    /// What has to be imported in the place of an import statement.
+    pub(super) fn deferred_to(&self, place: Place) -> &[Deferred] {
+        self.deferred.get(&place).map_or(&[], Vec::as_slice)
+    }
+
+    fn defer(&mut self, statements: Vec<String>, name: &str, users: &BTreeSet<FileId>, gateways: &[(Place, Vec<FileSet>)]) {
+        let mut carried = false;
+        for (place, reached) in gateways {
+            if users.iter().any(|user| reached.iter().any(|files| files.contains(*user))) {
+                let deferred = Deferred { name: name.to_owned(), statements: statements.clone() };
+                self.deferred.entry(*place).or_default().push(deferred);
+                carried = true;
+            }
         }
-        if !is_standard {
-            self.packages.insert(package.to_owned());
+        if !carried {
+            self.optional.extend(statements);
         }
-        let group = usize::from(!is_standard);
+    }
+
+    fn add(&mut self, index: &Index, uses: &Uses<'_>, way: &External, name: &str) {
+        let group = usize::from(!stdlib::is_module(way.package()));
         match way {
             External::Member { module, name: member } => {
                 let members = self.members[group].entry(module.clone()).or_default();

@@ -59,7 +59,8 @@ pub(super) fn assign(index: &Index, closure: &Closure, uses: &Uses<'_>) -> Names
     let mut fresh = Fresh { index, closure, taken: uses.reserved.iter().cloned().collect(), identifiers: None };
     let mut names = BTreeMap::new();
     for (claim, _, named, wanted) in claims {
-        let name = if claim == Claim::Target || !fresh.taken.contains(&wanted) {
+        let is_free = !fresh.taken.contains(&wanted) && !uses.captured.contains(&named);
+        let name = if claim == Claim::Target || is_free {
             wanted
         } else {
             fresh.name(&named, &wanted)

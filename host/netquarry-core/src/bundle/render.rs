@@ -37,6 +37,7 @@ pub(super) fn render(parts: &Parts<'_>, texts: &Texts<'_>) -> Rendered {
         closure: parts.closure,
         uses: parts.uses,
         names: parts.names,
+        imports: parts.imports,
         future_annotations,
     };
     let mut page = Page { text: String::new(), line_ends: 0, edits: Vec::new(), line_map: Vec::new() };

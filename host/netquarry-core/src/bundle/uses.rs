@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use crate::closure::Closure;
-use crate::facts::{Access, Evaluation, Reference, ReferenceBinding, Role, Symbol};
+use crate::facts::{Access, Evaluation, Reference, ReferenceBinding, Role, ScopeKind, Symbol};
 use crate::index::{DefinitionId, FileId, Index, Variable};
 use crate::resolve::{Entity, External, Resolution};
 
@@ -42,6 +42,8 @@ pub(super) struct Uses<'index> {
     pub(super) root_paths: BTreeMap<(FileId, String), BTreeSet<Vec<String>>>,
     /// Names that belong to Python, or to nothing.
     pub(super) reserved: BTreeSet<String>,
+    /// What a local variable would hide where it is used under the name that it has upstream.
+    pub(super) captured: BTreeSet<Named>,
     /// Variables that functions of the closure bind anew.
     rebound: HashSet<Variable>,
 }
@@ -55,6 +57,7 @@ pub(super) fn collect<'index>(index: &'index Index, closure: &'index Closure) ->
             let Some(resolution) = resolution else { continue };
             let found = Use { definition: *id, reference, resolution };
             if let Some(name) = uses.add(index, found) {
+                uses.note_capture(index, found, &name);
                 named.push((found, name));
             }
         }
@@ -79,6 +82,33 @@ fn rebound(index: &Index, closure: &Closure) -> HashSet<Variable> {
 }
 
 impl<'index> Uses<'index> {
+    /// `layers.size` becomes `size`, which a local variable of that name would capture.
+    fn note_capture(&mut self, index: &Index, found: Use<'index>, named: &Named) {
+        let facts = &index.file(found.definition.file).facts;
+        let wanted = match named {
+            Named::Variable(variable) => index.variable_name(*variable),
+            Named::Alias(..) => return,
+            Named::External { wanted, .. } => wanted,
+        };
+        if found.resolution.consumed == 0 && facts.name(found.reference.name) == wanted {
+            return;
+        }
+        let mut scope = Some(found.reference.scope);
+        while let Some(id) = scope {
+            let current = &facts.scopes[id.0 as usize];
+            let is_visible = match current.kind {
+                ScopeKind::Module => false,
+                ScopeKind::Class => id == found.reference.scope,
+                ScopeKind::Function | ScopeKind::Lambda | ScopeKind::Comprehension | ScopeKind::TypeParameters => true,
+            };
+            if is_visible && current.locals.iter().any(|local| facts.name(*local) == wanted) {
+                self.captured.insert(named.clone());
+                return;
+            }
+            scope = current.parent;
+        }
+    }
+
     /// Notes a use; `None` for one that leaves nothing to name.
     fn add(&mut self, index: &Index, found: Use<'index>) -> Option<Named> {
         let Use { definition, reference, resolution } = found;

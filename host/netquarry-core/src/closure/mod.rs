@@ -199,7 +199,7 @@ impl Closing<'_> {
             }
             let mut resolution = index.resolve(definition, reference);
             self.keep_outside(definition, &mut resolution);
-            let written = written(index, definition, reference);
+            let written = written(index, definition, reference, resolution.consumed);
             self.need_operators(reference, definition, &resolution);
             self.need_entity(definition, reference.range, &written, &resolution.entity, resolution.confidence);
             resolutions.push(Some(resolution));
@@ -342,11 +342,11 @@ impl Closing<'_> {
     }
 }
 
-/// A reference as far as its text is a dotted name.
-fn written(index: &Index, definition: DefinitionId, reference: &Reference) -> String {
+/// A reference as far as it was resolved.
+fn written(index: &Index, definition: DefinitionId, reference: &Reference, consumed: usize) -> String {
     let facts = &index.file(definition.file).facts;
     let mut written = facts.name(reference.name).to_owned();
-    for attribute in &reference.path {
+    for attribute in &reference.path[..consumed] {
         written.push('.');
         written.push_str(facts.name(attribute.name));
     }

@@ -8,7 +8,7 @@ mod mutations;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::facts::{Binding, BindingKind, ClassFacts, FileFacts, Guard, Statement, StatementKind, Symbol};
+use crate::facts::{Binding, BindingKind, ClassFacts, FileFacts, Guard, ImportStatement, Statement, StatementKind, Symbol};
 use crate::source::{Source, SourceFile, SourceKind};
 use crate::stdlib;
 
@@ -196,6 +196,11 @@ impl Index {
     /// The statements that change `variable` after it was bound, in the order in which CPython would run them.
     pub fn mutations_of(&self, variable: Variable) -> &[DefinitionId] {
         self.mutations.get(&variable).map_or(&[], Vec::as_slice)
+    }
+
+    /// The files that an import statement of `file` runs, without the packages around them, in order.
+    pub fn imported_files(&self, file: FileId, import: &ImportStatement) -> Vec<FileId> {
+        imports::imported_files(self, file, import)
     }
 
     /// The statements of `file` that change objects outside the index: `torch.nn.Foo.bar = baz`.

@@ -1,0 +1,179 @@
+//! Closures and bundles of small trees of files, held against CPython.
+//!
+//! A case is a section of a Markdown file in `cases/`: files in fences, each after its path; `Target:` names the block;
+//! `Check:` is an expression that must give the same value with the upstream class and with the bundle's; `Definitions:`
+//! lists everything that the closure may hold; `Unresolved:` lists the names that must be reported, and no others may be.
+//! The text of every bundle is a snapshot beside the cases.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+
+use netquarry_core::bundle::{self, Bundle};
+use netquarry_core::closure::{self, Rules, Target};
+use netquarry_core::index::{FileId, Index, IndexedSource, Variable};
+use netquarry_core::source::{ContentDigest, Source, SourceFile, SourceKind};
+use netquarry_core::syntax;
+
+#[derive(Debug, Default)]
+struct Case {
+    title: String,
+    files: BTreeMap<String, String>,
+    target: String,
+    check: Option<String>,
+    definitions: Option<Vec<String>>,
+    unresolved: Vec<String>,
+}
+
+fn cases(markdown: &str) -> Vec<Case> {
+    let mut cases: Vec<Case> = Vec::new();
+    let mut path = None;
+    let mut fence: Option<String> = None;
+    for line in markdown.lines() {
+        if let Some(body) = &mut fence {
+            if line == "```" {
+                let path: String = path.take().expect("a fence follows the path of its file");
+                cases.last_mut().expect("a file belongs to a case").files.insert(path, fence.take().expect("just seen"));
+            } else {
+                body.push_str(line);
+                body.push('\n');
+            }
+            continue;
+        }
+        if let Some(title) = line.strip_prefix("## ") {
+            cases.push(Case { title: title.to_owned(), ..Case::default() });
+        } else if line.starts_with("```python") {
+            fence = Some(String::new());
+        } else if let Some(named) = line.strip_prefix('`').and_then(|rest| rest.strip_suffix("`:")) {
+            path = Some(named.to_owned());
+        } else if let Some((key, value)) = line.split_once(": `") {
+            let case = cases.last_mut().expect("a key belongs to a case");
+            let value = value.strip_suffix('`').expect("values stand in back quotes");
+            let list = || value.split("`, `").map(str::to_owned).collect();
+            match key {
+                "Target" => case.target = value.to_owned(),
+                "Check" => case.check = Some(value.to_owned()),
+                "Definitions" => case.definitions = Some(list()),
+                "Unresolved" => case.unresolved = list(),
+                _ => panic!("`{key}` is no key of a case"),
+            }
+        }
+    }
+    cases
+}
+
+fn assemble(case: &Case) -> (Bundle, Vec<String>) {
+    let mut texts: Vec<Arc<str>> = Vec::new();
+    let files = case.files.iter().map(|(path, text)| {
+        texts.push(text.as_str().into());
+        let module = path.strip_suffix(".py").expect("Python files").replace('/', ".");
+        let module = module.strip_suffix(".__init__").unwrap_or(&module).to_owned();
+        let digest = ContentDigest::of(text.as_bytes());
+        let file = SourceFile { path: path.clone(), module: Some(module), digest, bytes: text.len() as u64 };
+        let facts = syntax::facts(text.as_bytes());
+        assert_eq!(facts.diagnostics, [], "{path} of `{}`", case.title);
+        (file, Arc::new(facts))
+    });
+    let source = Source {
+        name: "case".to_owned(),
+        kind: SourceKind::Local,
+        version: None,
+        commit: None,
+        url: None,
+        license: None,
+        distribution: None,
+    };
+    let index = Index::build(vec![IndexedSource { source, files: files.collect() }], &[]);
+    let target = index
+        .classes()
+        .find_map(|(definition, class)| {
+            let variable = Variable { file: definition.file, name: class.name };
+            (index.variable_path(variable) == format!("case:{}", case.target)).then_some(Target { definition, variable })
+        })
+        .unwrap_or_else(|| panic!("`{}` has no class `{}`", case.title, case.target));
+    let closed = closure::close(&index, &Rules::default(), target);
+    let definitions = closed.definitions.keys().map(|definition| index.definition_path(*definition));
+    let definitions = definitions.map(|path| path.trim_start_matches("case:").to_owned()).collect();
+    let bundle = bundle::assemble(&index, &closed, &|file: FileId| texts[file.0 as usize].clone());
+    (bundle, definitions)
+}
+
+/// The value of `expression` where the class is a global, as CPython prints it.
+fn evaluate(folder: &Path, module: &str, class: &str, expression: &str) -> String {
+    let script = "import importlib, sys\n\
+                  sys.path.insert(0, sys.argv[1])\n\
+                  module = importlib.import_module(sys.argv[2])\n\
+                  print(repr(eval(sys.argv[4], {sys.argv[3]: getattr(module, sys.argv[3])})))";
+    let output = Command::new("python3")
+        .args(["-I", "-B", "-c", script])
+        .arg(folder)
+        .args([module, class, expression])
+        .output()
+        .expect("python3 is on PATH");
+    if output.status.success() {
+        String::from_utf8(output.stdout).expect("UTF-8")
+    } else {
+        format!("{}\n{}", output.status, String::from_utf8_lossy(&output.stderr))
+    }
+}
+
+fn check(case: &Case) -> Result<(), String> {
+    let (bundle, definitions) = assemble(case);
+    let name = case.title.to_lowercase().replace(|char: char| !char.is_ascii_alphanumeric(), "_");
+    insta::with_settings!({ prepend_module_to_snapshot => false, snapshot_path => "bundles", omit_expression => true }, {
+        insta::assert_snapshot!(name, bundle.text);
+    });
+    let mut unresolved: Vec<&str> = bundle.unresolved.iter().map(|unresolved| unresolved.name.as_str()).collect();
+    unresolved.sort_unstable();
+    unresolved.dedup();
+    if unresolved != case.unresolved {
+        return Err(format!("unresolved are {unresolved:?}, not {:?}", case.unresolved));
+    }
+    if let Some(expected) = &case.definitions {
+        let mut expected = expected.clone();
+        expected.sort();
+        let mut definitions = definitions;
+        definitions.sort();
+        if definitions != expected {
+            return Err(format!("the closure holds {definitions:?}"));
+        }
+    }
+    let Some(expression) = &case.check else { return Ok(()) };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for (path, text) in &case.files {
+        let path = folder.path().join("upstream").join(path);
+        fs::create_dir_all(path.parent().expect("inside of the folder")).expect("a new folder");
+        fs::write(path, text).expect("a new file");
+    }
+    fs::create_dir(folder.path().join("bundle")).expect("a new folder");
+    fs::write(folder.path().join("bundle/block.py"), &bundle.text).expect("a new file");
+    let (module, class) = case.target.rsplit_once('.').expect("a target is a class in a module");
+    let upstream = evaluate(&folder.path().join("upstream"), module, class, expression).replace(module, "MODULE");
+    let ours = evaluate(&folder.path().join("bundle"), "block", class, expression).replace("block", "MODULE");
+    if upstream == ours && !upstream.starts_with("exit status") {
+        Ok(())
+    } else {
+        Err(format!("upstream gives {upstream}and the bundle {ours}from\n{}", bundle.text))
+    }
+}
+
+#[test]
+fn bundles_behave_as_upstream_does() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/closure/cases");
+    let mut failures = Vec::new();
+    let mut count = 0;
+    let mut files: Vec<_> = fs::read_dir(folder).expect("the cases").map(|entry| entry.expect("an entry").path()).collect();
+    files.sort();
+    for file in files {
+        for case in cases(&fs::read_to_string(&file).expect("a case file")) {
+            count += 1;
+            if let Err(message) = check(&case) {
+                failures.push(format!("## {} ({})\n{message}", case.title, file.display()));
+            }
+        }
+    }
+    assert!(count > 25, "the cases are found");
+    assert!(failures.is_empty(), "{} of {count} cases:\n\n{}", failures.len(), failures.join("\n\n"));
+}

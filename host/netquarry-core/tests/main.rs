@@ -1,0 +1,3 @@
+//! Data-driven tests of the pure core: a case is a file, and adding one needs no Rust.
+
+mod closure;
