@@ -1,0 +1,44 @@
+"""Writes what this interpreter is and has, as JSON, to the file that the first argument names.
+
+Never to standard output: a `sitecustomize` of the user may print there.
+"""
+
+import json
+import platform
+import re
+import sys
+
+
+def normalised(name):
+    """The name of a distribution as PEP 503 compares it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def installed():
+    """What is installed; asked of no Python before 3.10, which lacks the calls and is too old in any case."""
+    import importlib.metadata
+    import importlib.util
+    import sysconfig
+
+    distributions = {}
+    for distribution in importlib.metadata.distributions():
+        name = distribution.metadata["Name"]
+        if name:
+            # The first on the path wins, as it does for imports.
+            distributions.setdefault(normalised(name), distribution.version)
+    packages = importlib.metadata.packages_distributions()
+    paths = {sysconfig.get_path(name) for name in ("purelib", "platlib", "stdlib", "platstdlib")}
+    return {
+        "prefixes": sorted(paths | {sys.prefix, sys.base_prefix}),
+        "distributions": distributions,
+        "packages": {package: sorted({normalised(name) for name in names}) for package, names in packages.items()},
+        "standard_library": sorted(sys.stdlib_module_names),
+        "makes_environments": all(importlib.util.find_spec(name) for name in ("venv", "ensurepip")),
+    }
+
+
+answer = {"version": platform.python_version(), "implementation": sys.implementation.name}
+if sys.version_info >= (3, 10):
+    answer.update(installed())
+with open(sys.argv[1], "w") as file:
+    json.dump(answer, file)

@@ -1,0 +1,5 @@
+# failure: crash at execute
+# message: SIGABRT
+import os
+
+os.abort()

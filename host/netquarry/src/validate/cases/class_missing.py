@@ -1,0 +1,2 @@
+# failure: unresolved_name at execute
+# message: did not define 'Block'

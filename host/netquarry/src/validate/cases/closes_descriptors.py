@@ -1,0 +1,4 @@
+# failure: no_report at execute
+import os
+
+os.closerange(0, 4096)

@@ -1,0 +1,3 @@
+# failure: cpu_time at execute
+while True:
+    pass

@@ -1,0 +1,5 @@
+# failure: process_state at execute
+# message: SystemExit: 0
+import sys
+
+sys.exit(0)

@@ -1,0 +1,4 @@
+# blocked: torchvision
+# failure: unresolved_import at execute
+# message: ModuleNotFoundError: No module named 'torchvision'
+from torchvision.ops import misc

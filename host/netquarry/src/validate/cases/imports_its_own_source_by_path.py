@@ -1,0 +1,7 @@
+# blocked: torchvision
+# failure: policy_violation at execute
+import importlib.machinery
+import sys
+
+sys.meta_path.append(importlib.machinery.PathFinder)
+import torchvision.ops

@@ -1,0 +1,4 @@
+# failure: memory at execute
+blocks = []
+while True:
+    blocks.append(bytearray(64 << 20))

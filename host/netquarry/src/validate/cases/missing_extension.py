@@ -1,0 +1,2 @@
+# failure: native_extension at execute
+import deform_conv_cuda

@@ -1,0 +1,2 @@
+# failure: data_required at execute
+open("vocabulary.txt")

@@ -1,0 +1,4 @@
+# failure: device_only at execute
+import torch
+
+torch.zeros(1).cuda()

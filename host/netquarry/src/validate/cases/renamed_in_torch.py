@@ -1,0 +1,2 @@
+# failure: api_drift at execute
+from torch.nn import DoesNotExist

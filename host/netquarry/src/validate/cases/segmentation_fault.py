@@ -1,0 +1,5 @@
+# failure: crash at execute
+# message: SIGSEGV
+import ctypes
+
+ctypes.string_at(8)

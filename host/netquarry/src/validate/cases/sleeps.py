@@ -1,0 +1,5 @@
+# failure: wall_time at execute
+import time
+
+while True:
+    time.sleep(1000)

@@ -1,0 +1,4 @@
+# failure: syntax at parse
+# upstream: package/module.py:103
+class Block(:
+    pass

@@ -1,0 +1,4 @@
+# failure: memory at execute
+import torch
+
+torch.ones(1 << 40)

@@ -1,0 +1,10 @@
+# failure: import_cycle at execute
+from torch import nn
+
+
+class Block(Base):
+    pass
+
+
+class Base(nn.Module):
+    pass

@@ -1,0 +1,191 @@
+//! Following one child from its start to its end: its report, what it prints, the clock, and how it ended.
+
+use std::io::{self, ErrorKind, PipeReader, Read};
+use std::net::Shutdown;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+use super::Limits;
+use super::protocol::{self, Ending, Event, Malformed, Reported};
+
+/// How long the worker may take to tell the end of a child that it was told to kill.
+const GRACE: Duration = Duration::from_secs(10);
+/// How much of what a child prints is kept, from its end.
+const KEPT_OUTPUT: usize = 8 << 10;
+/// How often a pipe is read once the child has ended. Something that it left behind could write for ever.
+const LAST_READS: usize = 64;
+
+/// A child from its start to its end.
+#[derive(Debug)]
+pub(super) struct Run {
+    /// What it reported, in order.
+    pub(super) events: Vec<Event>,
+    /// Something on the report's descriptor was no message with the job's token; what came after is not looked at.
+    pub(super) forged: bool,
+    pub(super) timed_out: bool,
+    pub(super) ending: Ending,
+    /// The end of what it printed.
+    pub(super) output: String,
+}
+
+/// Follows the child until the worker has told its end on `socket`; kills it through the worker when its time is over or
+/// when it writes to the report what no child of ours would.
+///
+/// # Errors
+/// The worker is gone, or does not answer.
+pub(super) fn to_the_end(
+    mut socket: UnixStream,
+    report: PipeReader,
+    output: PipeReader,
+    token: &str,
+    limits: &Limits,
+) -> io::Result<Run> {
+    let mut report = Stream::new(report);
+    let mut output = Stream::new(output);
+    let mut transcript = Transcript { token, most: limits.report_bytes, events: Vec::new(), forged: false, bytes: 0 };
+    let mut told = Vec::new();
+    let mut deadline = Instant::now() + limits.wall;
+    let (mut timed_out, mut killed) = (false, false);
+    let ending = loop {
+        let ready = wait(&socket, &report, &output, deadline)?;
+        if ready.report {
+            report.read();
+            transcript.take(&mut report.bytes);
+        }
+        if ready.output {
+            output.read();
+            output.keep_end();
+        }
+        if ready.socket {
+            if !read_some(&mut socket, &mut told)? {
+                return Err(ErrorKind::UnexpectedEof.into());
+            }
+            if let Some(ending) = protocol::decode::<Ending>(&mut told).map_err(|Malformed| ErrorKind::InvalidData)? {
+                break ending;
+            }
+        }
+        let late = Instant::now() >= deadline;
+        if killed && late {
+            return Err(ErrorKind::TimedOut.into());
+        }
+        if !killed && (late || transcript.forged) {
+            timed_out = late;
+            killed = true;
+            deadline = Instant::now() + GRACE;
+            // The worker takes the end of this stream as the order to kill.
+            socket.shutdown(Shutdown::Write)?;
+        }
+    };
+    for _ in 0..LAST_READS {
+        let ready = wait(&socket, &report, &output, Instant::now())?;
+        if !ready.report && !ready.output {
+            break;
+        }
+        if ready.report {
+            report.read();
+            transcript.take(&mut report.bytes);
+        }
+        if ready.output {
+            output.read();
+            output.keep_end();
+        }
+    }
+    let output = String::from_utf8_lossy(&output.bytes).into_owned();
+    Ok(Run { events: transcript.events, forged: transcript.forged, timed_out, ending, output })
+}
+
+/// Reads once from what is known to be readable; false at the end of the stream.
+pub(super) fn read_some(from: &mut impl Read, into: &mut Vec<u8>) -> io::Result<bool> {
+    let mut chunk = [0; 1 << 16];
+    loop {
+        match from.read(&mut chunk) {
+            Ok(count) => {
+                into.extend_from_slice(&chunk[..count]);
+                return Ok(count > 0);
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// One of the pipes that a child writes to.
+struct Stream {
+    pipe: PipeReader,
+    open: bool,
+    bytes: Vec<u8>,
+}
+
+impl Stream {
+    fn new(pipe: PipeReader) -> Self {
+        Self { pipe, open: true, bytes: Vec::new() }
+    }
+
+    fn read(&mut self) {
+        // A pipe that cannot be read has nothing more to say.
+        self.open = read_some(&mut self.pipe, &mut self.bytes).unwrap_or(false);
+    }
+
+    fn keep_end(&mut self) {
+        self.bytes.drain(..self.bytes.len().saturating_sub(KEPT_OUTPUT));
+    }
+}
+
+/// The messages of a report that are to be believed to come from our own code.
+struct Transcript<'a> {
+    token: &'a str,
+    most: usize,
+    events: Vec<Event>,
+    forged: bool,
+    bytes: usize,
+}
+
+impl Transcript<'_> {
+    /// Takes whole messages off `bytes`.
+    fn take(&mut self, bytes: &mut Vec<u8>) {
+        while !self.forged {
+            let before = bytes.len();
+            match protocol::decode::<Reported>(bytes) {
+                Ok(Some(message)) if message.token == self.token => self.events.push(message.event),
+                Ok(None) => {
+                    self.forged = self.bytes + before > self.most;
+                    return;
+                }
+                Ok(Some(_)) | Err(Malformed) => self.forged = true,
+            }
+            self.bytes += before - bytes.len();
+        }
+        bytes.clear();
+    }
+}
+
+struct Ready {
+    socket: bool,
+    report: bool,
+    output: bool,
+}
+
+/// Waits until something can be read, at the longest until the deadline.
+fn wait(socket: &UnixStream, report: &Stream, output: &Stream, deadline: Instant) -> io::Result<Ready> {
+    let mut polled = vec![PollFd::new(socket.as_fd(), PollFlags::POLLIN)];
+    for stream in [report, output] {
+        if stream.open {
+            polled.push(PollFd::new(stream.pipe.as_fd(), PollFlags::POLLIN));
+        }
+    }
+    let left = deadline.saturating_duration_since(Instant::now());
+    // Rounded up, so that the deadline has passed when nothing came.
+    let milliseconds = left.as_micros().div_ceil(1000);
+    match poll(&mut polled, PollTimeout::try_from(milliseconds).unwrap_or(PollTimeout::MAX)) {
+        Ok(_) => {}
+        Err(Errno::EINTR) => return Ok(Ready { socket: false, report: false, output: false }),
+        Err(error) => return Err(error.into()),
+    }
+    let mut ready = polled.iter().map(|descriptor| descriptor.any().unwrap_or(true));
+    let mut next = || ready.next().expect("one answer for each descriptor");
+    Ok(Ready { socket: next(), report: report.open && next(), output: output.open && next() })
+}

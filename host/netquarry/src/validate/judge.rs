@@ -1,0 +1,192 @@
+//! From what a child reported and how it ended to a verdict.
+
+use netquarry_core::verdict::{Failure, FailureClass, Level, Outcome, Verdict};
+
+use super::follow::Run;
+use super::protocol::{Event, Exception, LevelEvidence};
+use super::scrub::scrub;
+use super::{Job, Options, classify};
+use crate::environment::Environment;
+
+/// The levels that a child can report about.
+const TRIED: [Level; 5] = [Level::Parse, Level::Compile, Level::Execute, Level::Construct, Level::Forward];
+
+/// The verdict on a job whose worker died with it.
+pub(super) fn lost() -> Verdict {
+    let message = "the Python worker ended while it ran this bundle".to_owned();
+    let mut verdict = undecided();
+    verdict.set(Level::Parse, Outcome::Failed);
+    verdict.failure = Some(Failure { class: FailureClass::Harness, message, upstream: None });
+    verdict
+}
+
+pub(super) fn verdict(job: &Job, run: &Run, environment: &Environment, options: &Options) -> Verdict {
+    let mut judge = Judge { job, environment, options, verdict: undecided(), next: 0, settled: false };
+    for event in &run.events {
+        judge.hear(event);
+    }
+    if !judge.settled {
+        judge.explain_silence(run);
+    }
+    judge.verdict.evidence.notes.sort();
+    judge.verdict
+}
+
+fn undecided() -> Verdict {
+    let mut verdict = Verdict::default();
+    for level in Level::ALL {
+        verdict.set(level, Outcome::Unknown);
+    }
+    verdict
+}
+
+struct Judge<'a> {
+    job: &'a Job,
+    environment: &'a Environment,
+    options: &'a Options,
+    verdict: Verdict,
+    /// The place in [`TRIED`] of the level that is being tried: all before it have passed.
+    next: usize,
+    /// A level has failed or stayed undecided, or the last one has passed.
+    settled: bool,
+}
+
+impl Judge<'_> {
+    fn hear(&mut self, event: &Event) {
+        match event {
+            Event::Confined { protections } => {
+                self.verdict.protections.clone_from(protections);
+                self.verdict.protections.sort();
+            }
+            Event::Harness { exception } => self.fail(FailureClass::Harness, exception),
+            Event::Done => {}
+            Event::Passed { level, evidence } if self.expects(level) => {
+                self.verdict.set(TRIED[self.next], Outcome::Passed);
+                self.keep(evidence);
+                self.settled = TRIED[self.next] == self.options.level || self.next + 1 == TRIED.len();
+                self.next += 1;
+            }
+            Event::Failed { level, exception } if self.expects(level) => {
+                self.fail(classify::class(exception, self.job, self.environment), exception);
+            }
+            Event::Undecided { level, note, exception } if self.expects(level) => {
+                self.undecided(note, exception.as_ref())
+            }
+            // Our own code reports one level after the other. Whatever is out of order is not heard, and the level that
+            // it is about stays open.
+            Event::Passed { .. } | Event::Failed { .. } | Event::Undecided { .. } => {}
+        }
+    }
+
+    fn expects(&self, level: &str) -> bool {
+        !self.settled && TRIED[self.next].name() == level
+    }
+
+    fn keep(&mut self, found: &LevelEvidence) {
+        let notes: Vec<_> = found.notes.iter().map(|note| self.scrub(note)).collect();
+        let evidence = &mut self.verdict.evidence;
+        evidence.constructor_arguments.extend(found.constructor_arguments.clone());
+        evidence.parameters = found.parameters.or(evidence.parameters);
+        evidence.forward_inputs.extend(found.forward_inputs.iter().cloned());
+        evidence.forward_outputs.extend(found.forward_outputs.iter().cloned());
+        evidence.notes.extend(notes);
+    }
+
+    fn fail(&mut self, class: FailureClass, exception: &Exception) {
+        let message = match exception.message.as_str() {
+            "" => exception.class.clone(),
+            message => format!("{}: {message}", exception.class),
+        };
+        let upstream = exception.frames.iter().rev().filter(|frame| self.is_bundle(&frame.file));
+        let upstream = upstream.flat_map(|frame| self.job.upstream(frame.line)).next();
+        self.fail_with(class, &message, upstream);
+    }
+
+    fn fail_with(&mut self, class: FailureClass, message: &str, upstream: Option<String>) {
+        if self.settled {
+            return;
+        }
+        self.verdict.set(TRIED[self.next], Outcome::Failed);
+        self.verdict.failure = Some(Failure { class, message: self.scrub(message), upstream });
+        self.settled = true;
+    }
+
+    /// Arguments that are not found say nothing against the bundle, unless the first and plainest try already showed a
+    /// fault that no argument could have caused.
+    fn undecided(&mut self, note: &str, exception: Option<&Exception>) {
+        if let Some(exception) = exception {
+            let class = classify::class(exception, self.job, self.environment);
+            if classify::is_no_matter_of_arguments(class) {
+                return self.fail(class, exception);
+            }
+        }
+        let first = exception.map(|first| format!("; the first try: {}: {}", first.class, first.message));
+        let note = format!("arguments_not_found: {}: {note}{}", TRIED[self.next].name(), first.unwrap_or_default());
+        let note = self.scrub(&note);
+        self.verdict.evidence.notes.push(note);
+        self.settled = true;
+    }
+
+    /// The report stops before the level asked for: what became of the child tells why.
+    fn explain_silence(&mut self, run: &Run) {
+        let (class, message) = if run.forged {
+            let message = "something other than the validator wrote to the report's descriptor";
+            (FailureClass::PolicyViolation, message.to_owned())
+        } else if self.verdict.protections.is_empty() {
+            (FailureClass::Harness, "the child ended before it was confined".to_owned())
+        } else {
+            self.ending(run)
+        };
+        // An argument that was guessed too large takes more than a block can be blamed for.
+        let guessed = self.job.arguments.is_none() && TRIED[self.next] >= Level::Construct;
+        if guessed && !matches!(class, FailureClass::PolicyViolation | FailureClass::Harness) {
+            let name = classify::name(class);
+            let level = TRIED[self.next].name();
+            self.verdict
+                .evidence
+                .notes
+                .push(format!("arguments_not_found: {level}: {name} with guessed arguments: {message}"));
+            self.settled = true;
+        } else {
+            self.fail_with(class, &message, None);
+        }
+    }
+
+    fn ending(&self, run: &Run) -> (FailureClass, String) {
+        let limits = &self.options.limits;
+        let out_of_time = run.ending.cpu_seconds >= limits.cpu_seconds as f64;
+        match run.ending.status {
+            _ if run.timed_out => {
+                (FailureClass::WallTime, format!("it did not end within {} seconds", limits.wall.as_secs()))
+            }
+            status if -status == libc::SIGXCPU || (-status == libc::SIGKILL && out_of_time) => {
+                (FailureClass::CpuTime, format!("it took more than {} seconds of processor time", limits.cpu_seconds))
+            }
+            status if status < 0 && (-status == libc::SIGKILL || run.output.contains("bad_alloc")) => {
+                (FailureClass::Memory, format!("the process was ended by signal {}, out of memory", -status))
+            }
+            status if status < 0 => (FailureClass::Crash, format!("the process was ended by {}", signal_name(-status))),
+            status => (FailureClass::NoReport, format!("the process ended with status {status} before it reported")),
+        }
+    }
+
+    fn is_bundle(&self, file: &str) -> bool {
+        std::path::Path::new(file).file_name() == self.job.file.file_name()
+            && file.ends_with(&*self.job.file.to_string_lossy())
+    }
+
+    fn scrub(&self, message: &str) -> String {
+        let file = self.job.file.to_string_lossy().into_owned();
+        let name = self.job.file_name().to_string_lossy().into_owned();
+        let prefixes = self.environment.prefixes.iter();
+        let mut replacements: Vec<_> =
+            prefixes.map(|path| (path.to_string_lossy().into_owned(), "<environment>".to_owned())).collect();
+        replacements.push((file, name));
+        scrub(message, &replacements)
+    }
+}
+
+/// `SIGSEGV`, or the number of a signal that has no name.
+fn signal_name(number: i32) -> String {
+    nix::sys::signal::Signal::try_from(number).map_or_else(|_| format!("signal {number}"), |signal| signal.to_string())
+}

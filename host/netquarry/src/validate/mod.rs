@@ -1,0 +1,204 @@
+//! Runs bundles in confined Python processes and says how far each one gets.
+//!
+//! A worker is one Python process that has imported torch and forks a child per bundle; its source is in `python/`. The
+//! child reports on a descriptor of its own, the worker tells how the child ended, and everything else is decided
+//! here: the clock, what counts as a report, the class of a failure, a second attempt. What a child says is evidence;
+//! code that runs in the same interpreter as the report can forge it, and a verdict promises no more than that.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use netquarry_core::shim::BlockArguments;
+use netquarry_core::verdict::{Level, Verdict};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::environment::Environment;
+
+mod classify;
+mod filter;
+mod follow;
+mod judge;
+mod pool;
+mod program;
+mod protocol;
+mod scrub;
+#[cfg(test)]
+mod tests;
+mod worker;
+
+pub use pool::WorkerStatistics;
+
+/// One bundle to validate.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// Whose bundle it is; only for the caller's own use.
+    pub id: String,
+    /// The bundle. Its stem becomes the name of the module, so it should be an identifier.
+    pub file: PathBuf,
+    /// The class that has to be there.
+    pub class_name: String,
+    /// Top-level packages that cannot be imported: the bundle's own sources.
+    pub blocked_packages: Vec<String>,
+    /// Those of the blocked packages whose compiled operators the bundle uses: importing one by its bare name loads
+    /// its operators and nothing else.
+    pub operator_packages: Vec<String>,
+    /// How to construct and run the block, where a shim says so.
+    pub arguments: Option<BlockArguments>,
+    /// Where the lines of the bundle come from.
+    pub line_map: Vec<LineSpan>,
+}
+
+/// A run of lines that a bundle has from one place of an upstream file.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct LineSpan {
+    /// 1-based lines of the bundle, inclusive.
+    pub bundle_start: u32,
+    pub bundle_end: u32,
+    /// Relative to the source's root: `timm/layers/drop.py`.
+    pub path: String,
+    /// The line of that file that stands at `bundle_start`.
+    pub upstream_start: u32,
+}
+
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The highest level to try; nothing above [`Level::Forward`] is implemented, and stays unknown.
+    pub level: Level,
+    /// How many bundles run at once.
+    pub jobs: usize,
+    pub limits: Limits,
+    /// How often a bundle is tried where the environment may be at fault; at least once.
+    pub attempts: u32,
+    /// The pause before the second attempt; doubled before each further one.
+    pub back_off: Duration,
+}
+
+/// What one bundle may take.
+#[derive(Clone, Debug, Serialize)]
+pub struct Limits {
+    /// Between the start of the child and its end.
+    pub wall: Duration,
+    /// Processor time, in whole seconds.
+    pub cpu_seconds: u64,
+    /// Address space beyond what the worker has mapped already.
+    pub memory_bytes: u64,
+    /// The size of any one file that it writes.
+    pub file_bytes: u64,
+    /// Open descriptors.
+    pub descriptors: u64,
+    /// How much it may report before it is ended.
+    pub report_bytes: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            level: Level::Forward,
+            jobs: std::thread::available_parallelism().map_or(1, usize::from),
+            limits: Limits::default(),
+            attempts: 2,
+            back_off: Duration::from_millis(250),
+        }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            wall: Duration::from_secs(120),
+            cpu_seconds: 30,
+            memory_bytes: 4 << 30,
+            file_bytes: 64 << 20,
+            descriptors: 256,
+            report_bytes: 1 << 20,
+        }
+    }
+}
+
+/// Why nothing can be validated at all. A bundle never causes one of these.
+#[derive(Debug, thiserror::Error)]
+pub enum ValidateError {
+    #[error("could not start the Python worker `{}`", python.display())]
+    NotStarted { python: PathBuf, source: std::io::Error },
+    #[error("the Python worker `{}` ended while it imported torch:\n{output}", python.display())]
+    NotReady { python: PathBuf, output: String },
+    #[error("the Python worker `{}` did not get ready within {seconds} seconds", python.display())]
+    NotReadyInTime { python: PathBuf, seconds: u64 },
+    #[error("the Python worker `{}` has {threads} threads after importing torch, and cannot be forked safely", python.display())]
+    Threads { python: PathBuf, threads: u64 },
+    #[error("could not {action} `{}`", path.display())]
+    Io { action: &'static str, path: PathBuf, source: std::io::Error },
+}
+
+impl ValidateError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::NotStarted { .. } | Self::NotReady { .. } | Self::Threads { .. } => {
+                "see whether that interpreter runs `import torch`; another one can be named with --python"
+            }
+            Self::NotReadyInTime { .. } => "the machine may be overloaded; try again, or with fewer --jobs",
+            Self::Io { .. } => "make sure that the folder for temporary files exists, can be written to, and has room",
+        }
+    }
+}
+
+/// Validates every job and hands each verdict on as it comes, from the thread that ran it and in no order. A verdict
+/// depends on its job, the environment and the options alone, never on the other jobs or on how many run at once.
+///
+/// # Errors
+/// No worker can be started. Verdicts that were reached before have been handed on.
+pub fn validate<I>(
+    jobs: I,
+    environment: &Environment,
+    options: &Options,
+    on_verdict: &(dyn Fn(&Job, Verdict) + Sync),
+) -> Result<WorkerStatistics, ValidateError>
+where
+    I: IntoIterator<Item = Job>,
+    I::IntoIter: Send,
+{
+    pool::run(jobs.into_iter(), environment, options, on_verdict)
+}
+
+impl Options {
+    /// SHA-256, in hexadecimal, of everything beside the job and the environment that a verdict depends on: the level,
+    /// the limits, and the worker's own source.
+    pub fn digest(&self) -> String {
+        let mut hasher = Sha256::new();
+        hasher.update(env!("CARGO_PKG_VERSION"));
+        hasher.update(self.level.name());
+        hasher.update(serde_json::to_vec(&self.limits).expect("limits are plain numbers"));
+        for (path, text) in program::FILES {
+            hasher.update(path);
+            hasher.update(text);
+        }
+        format!("{:x}", hasher.finalize())
+    }
+}
+
+impl Job {
+    /// SHA-256, in hexadecimal, of everything of the job that a verdict depends on, given the digest of the bundle's
+    /// bytes: neither the identity nor where the file lies.
+    pub fn digest(&self, bundle_sha256: &str) -> String {
+        let mut hasher = Sha256::new();
+        let stem = self.file.file_stem().unwrap_or_default().as_encoded_bytes();
+        let parts =
+            (&self.class_name, &self.blocked_packages, &self.operator_packages, &self.arguments, &self.line_map);
+        hasher.update(bundle_sha256);
+        hasher.update(stem);
+        hasher.update(serde_json::to_vec(&parts).expect("text and numbers can be written as JSON"));
+        format!("{:x}", hasher.finalize())
+    }
+
+    /// `timm/layers/drop.py:161` for a line of the bundle that comes from there.
+    fn upstream(&self, line: u32) -> Option<String> {
+        let span = self.line_map.iter().find(|span| (span.bundle_start..=span.bundle_end).contains(&line))?;
+        Some(format!("{}:{}", span.path, span.upstream_start + (line - span.bundle_start)))
+    }
+
+    fn file_name(&self) -> &Path {
+        self.file.file_name().map_or(&self.file, Path::new)
+    }
+}

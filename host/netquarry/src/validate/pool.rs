@@ -1,0 +1,210 @@
+//! Spreads jobs over workers, replaces workers that are spent or lost, and tries again where the block may not be at
+//! fault.
+
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use netquarry_core::verdict::Verdict;
+use serde::{Deserialize, Serialize};
+
+use super::follow::Run;
+use super::protocol::ChildJob;
+use super::worker::{Worker, WorkerLost};
+use super::{Job, Options, ValidateError, filter, judge, program};
+use crate::environment::Environment;
+
+/// How many children one worker has at a time. Forking is its only work and takes some ten milliseconds, so that a
+/// machine with many cores needs more than one.
+const CHILDREN_AT_ONCE: usize = 8;
+/// After how many children a worker is replaced, so that whatever it may gather over time stays bounded.
+const CHILDREN_IN_A_LIFE: u64 = 2000;
+
+/// What validation took. Figures differ from run to run and belong to no verdict.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct WorkerStatistics {
+    pub verdicts: u64,
+    /// Children that were run a second time.
+    pub retries: u64,
+    pub workers_started: u64,
+    pub workers_lost: u64,
+    /// Processor time of every child, its fork included, ascending.
+    pub cpu_seconds: Vec<f64>,
+    /// The largest resident size of a worker that has imported torch, and of a child, shared pages included.
+    pub worker_peak_bytes: u64,
+    pub child_peak_bytes: u64,
+}
+
+impl WorkerStatistics {
+    /// The processor time that a share of the children stays below: 0.5 for the median. Zero if there were none.
+    pub fn cpu_quantile(&self, share: f64) -> f64 {
+        let last = self.cpu_seconds.len().saturating_sub(1);
+        let index = (last as f64 * share.clamp(0.0, 1.0)).round() as usize;
+        self.cpu_seconds.get(index).copied().unwrap_or(0.0)
+    }
+}
+
+pub(super) fn run<I: Iterator<Item = Job> + Send>(
+    jobs: I,
+    environment: &Environment,
+    options: &Options,
+    on_verdict: &(dyn Fn(&Job, Verdict) + Sync),
+) -> Result<WorkerStatistics, ValidateError> {
+    let folder = program::write()?;
+    let slots = options.jobs.max(1);
+    let pool = Pool {
+        environment,
+        options,
+        folder: folder.path(),
+        filters: filter::programs(),
+        workers: (0..slots.div_ceil(CHILDREN_AT_ONCE)).map(|_| Mutex::default()).collect(),
+        statistics: Mutex::default(),
+    };
+    let jobs = Mutex::new(Some(jobs));
+    // The first error empties the queue, so that the other slots end with what they are at.
+    let error = Mutex::new(None);
+    let work = |slot: usize| {
+        loop {
+            let next = jobs.lock().expect("no job panics").as_mut().and_then(Iterator::next);
+            let Some(job) = next else { return };
+            match pool.verdict(&job, slot / CHILDREN_AT_ONCE) {
+                Ok(verdict) => on_verdict(&job, verdict),
+                Err(reason) => {
+                    jobs.lock().expect("no job panics").take();
+                    error.lock().expect("nothing panics here").get_or_insert(reason);
+                }
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for slot in 0..slots {
+            scope.spawn(move || work(slot));
+        }
+    });
+    if let Some(reason) = error.into_inner().expect("nothing panics here") {
+        return Err(reason);
+    }
+    let mut statistics = pool.statistics.into_inner().expect("nothing panics here");
+    statistics.cpu_seconds.sort_by(f64::total_cmp);
+    Ok(statistics)
+}
+
+struct Pool<'a> {
+    environment: &'a Environment,
+    options: &'a Options,
+    folder: &'a Path,
+    filters: Vec<String>,
+    workers: Vec<Mutex<Option<Shared>>>,
+    statistics: Mutex<WorkerStatistics>,
+}
+
+/// A worker that several slots use. Who has lost or used it up takes it out of its place; it ends with its last user.
+#[derive(Clone)]
+struct Shared {
+    worker: Arc<Worker>,
+    children: Arc<AtomicU64>,
+}
+
+impl Pool<'_> {
+    /// Runs the job, a second time where its environment may have been at fault.
+    fn verdict(&self, job: &Job, place: usize) -> Result<Verdict, ValidateError> {
+        let attempts = self.options.attempts.max(1);
+        let mut alone = false;
+        for attempt in 1..=attempts {
+            let outcome = match alone {
+                // The job may be what ended the worker. In a worker of its own it can do that to nobody else.
+                true => self.run(job, &self.start()?)?,
+                false => self.run_shared(job, place)?,
+            };
+            let verdict = match outcome {
+                Ok(run) => judge::verdict(job, &run, self.environment, self.options),
+                Err(WorkerLost) => {
+                    alone = true;
+                    self.statistics(|statistics| statistics.workers_lost += 1);
+                    judge::lost()
+                }
+            };
+            let transient = verdict.failure.as_ref().is_some_and(|failure| failure.class.is_transient());
+            if !transient || attempt == attempts {
+                self.statistics(|statistics| statistics.verdicts += 1);
+                return Ok(verdict);
+            }
+            self.statistics(|statistics| statistics.retries += 1);
+            thread::sleep(self.options.back_off * 2_u32.saturating_pow(attempt - 1));
+        }
+        unreachable!("the last attempt returns")
+    }
+
+    fn run_shared(&self, job: &Job, place: usize) -> Result<Result<Run, WorkerLost>, ValidateError> {
+        let shared = self.shared(place)?;
+        let spent = shared.children.fetch_add(1, Ordering::Relaxed) + 1 >= CHILDREN_IN_A_LIFE;
+        let outcome = self.run(job, &shared.worker)?;
+        if spent || outcome.is_err() {
+            let mut current = self.workers[place].lock().expect("nothing panics here");
+            if current.as_ref().is_some_and(|current| Arc::ptr_eq(&current.worker, &shared.worker)) {
+                current.take();
+            }
+        }
+        Ok(outcome)
+    }
+
+    fn shared(&self, place: usize) -> Result<Shared, ValidateError> {
+        let mut current = self.workers[place].lock().expect("nothing panics here");
+        if let Some(shared) = &*current {
+            return Ok(shared.clone());
+        }
+        let shared = Shared { worker: Arc::new(self.start()?), children: Arc::default() };
+        Ok(current.insert(shared).clone())
+    }
+
+    fn start(&self) -> Result<Worker, ValidateError> {
+        let worker = Worker::start(self.environment, self.folder, &self.options.limits, &self.filters)?;
+        self.statistics(|statistics| {
+            statistics.workers_started += 1;
+            statistics.worker_peak_bytes = statistics.worker_peak_bytes.max(worker.peak_bytes);
+        });
+        Ok(worker)
+    }
+
+    /// Runs the job once, in a scratch folder that is there for this one run.
+    fn run(&self, job: &Job, worker: &Worker) -> Result<Result<Run, WorkerLost>, ValidateError> {
+        let scratch = tempfile::Builder::new().prefix("scratch-").tempdir_in(self.folder);
+        let scratch = scratch.map_err(|source| program::io_error("make a folder in", self.folder, source))?;
+        let file = std::path::absolute(&job.file);
+        let file = file.map_err(|source| program::io_error("find", &job.file, source))?;
+        let outcome = worker.run(
+            &ChildJob {
+                token: &token(),
+                file: &file.to_string_lossy(),
+                class_name: &job.class_name,
+                level: self.options.level.name(),
+                blocked_packages: &job.blocked_packages,
+                operator_packages: &job.operator_packages,
+                arguments: job.arguments.as_ref(),
+                scratch: &scratch.path().to_string_lossy(),
+            },
+            &self.options.limits,
+        );
+        if let Ok(run) = &outcome {
+            self.statistics(|statistics| {
+                statistics.cpu_seconds.push(run.ending.cpu_seconds);
+                statistics.child_peak_bytes = statistics.child_peak_bytes.max(run.ending.peak_bytes);
+            });
+        }
+        Ok(outcome)
+    }
+
+    fn statistics(&self, change: impl FnOnce(&mut WorkerStatistics)) {
+        change(&mut self.statistics.lock().expect("nothing panics here"));
+    }
+}
+
+/// A word that a bundle cannot guess. It keeps out a report by accident or by a bundle that tries blindly, not one by a
+/// bundle that looks for the word in its own process.
+fn token() -> String {
+    let random = || RandomState::new().build_hasher().finish();
+    format!("{:016x}{:016x}", random(), random())
+}

@@ -1,0 +1,40 @@
+//! The worker's source, carried in this program and written to a private folder for each run.
+
+use std::fs;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use super::ValidateError;
+
+/// Paths below the folder that Python is started with, and the texts.
+pub(super) const FILES: [(&str, &str); 11] = [
+    ("__main__.py", include_str!("python/__main__.py")),
+    ("netquarry_worker/__init__.py", include_str!("python/netquarry_worker/__init__.py")),
+    ("netquarry_worker/arguments.py", include_str!("python/netquarry_worker/arguments.py")),
+    ("netquarry_worker/barrier.py", include_str!("python/netquarry_worker/barrier.py")),
+    ("netquarry_worker/child.py", include_str!("python/netquarry_worker/child.py")),
+    ("netquarry_worker/confinement.py", include_str!("python/netquarry_worker/confinement.py")),
+    ("netquarry_worker/inputs.py", include_str!("python/netquarry_worker/inputs.py")),
+    ("netquarry_worker/levels.py", include_str!("python/netquarry_worker/levels.py")),
+    ("netquarry_worker/protocol.py", include_str!("python/netquarry_worker/protocol.py")),
+    ("netquarry_worker/report.py", include_str!("python/netquarry_worker/report.py")),
+    ("netquarry_worker/server.py", include_str!("python/netquarry_worker/server.py")),
+];
+
+/// Writes the program to a folder that only this user can read; it goes with the value.
+pub(super) fn write() -> Result<TempDir, ValidateError> {
+    let folder = tempfile::Builder::new().prefix("netquarry-worker-").tempdir();
+    let folder = folder.map_err(|source| io_error("make a folder in", &std::env::temp_dir(), source))?;
+    for (path, text) in FILES {
+        let file = folder.path().join(path);
+        let parent = file.parent().expect("a file lies in a folder");
+        fs::create_dir_all(parent).map_err(|source| io_error("create", parent, source))?;
+        fs::write(&file, text).map_err(|source| io_error("write", &file, source))?;
+    }
+    Ok(folder)
+}
+
+pub(super) fn io_error(action: &'static str, path: &Path, source: std::io::Error) -> ValidateError {
+    ValidateError::Io { action, path: path.to_owned(), source }
+}

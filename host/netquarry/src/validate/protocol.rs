@@ -1,0 +1,151 @@
+//! The messages between the host, the worker and the children: JSON behind its length in four bytes, big-endian.
+
+use std::collections::BTreeMap;
+
+use netquarry_core::verdict::TensorShape;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+/// Sent to the worker once, before anything else.
+#[derive(Debug, Serialize)]
+pub(super) struct Settings<'a> {
+    /// Modules to import before the first fork.
+    pub(super) warm: &'a [&'a str],
+    pub(super) limits: &'a super::Limits,
+    /// seccomp filters, each in hexadecimal.
+    pub(super) filters: &'a [String],
+}
+
+/// The worker's answer.
+#[derive(Debug, Deserialize)]
+pub(super) struct Ready {
+    pub(super) threads: u64,
+    pub(super) peak_bytes: u64,
+}
+
+/// Sent to the worker for every child, together with three descriptors: the job's socket, and the writing ends for the
+/// report and for what the child prints.
+#[derive(Debug, Serialize)]
+pub(super) struct ChildJob<'a> {
+    pub(super) token: &'a str,
+    pub(super) file: &'a str,
+    pub(super) class_name: &'a str,
+    pub(super) level: &'a str,
+    pub(super) blocked_packages: &'a [String],
+    pub(super) operator_packages: &'a [String],
+    pub(super) arguments: Option<&'a netquarry_core::shim::BlockArguments>,
+    pub(super) scratch: &'a str,
+}
+
+/// How a child ended, told by the worker on the job's socket.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub(super) struct Ending {
+    /// The exit status, or minus the number of the signal.
+    pub(super) status: i32,
+    pub(super) cpu_seconds: f64,
+    pub(super) peak_bytes: u64,
+}
+
+/// A message of the child, which counts only with the token of its job.
+#[derive(Debug, Deserialize)]
+pub(super) struct Reported {
+    pub(super) token: String,
+    #[serde(flatten)]
+    pub(super) event: Event,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(tag = "event", rename_all = "lowercase")]
+pub(super) enum Event {
+    /// Before any foreign code runs.
+    Confined {
+        protections: Vec<String>,
+    },
+    Harness {
+        exception: Exception,
+    },
+    Passed {
+        level: String,
+        evidence: LevelEvidence,
+    },
+    Failed {
+        level: String,
+        exception: Exception,
+    },
+    /// No arguments were found; the exception is that of the first try.
+    Undecided {
+        level: String,
+        note: String,
+        exception: Option<Exception>,
+    },
+    Done,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct LevelEvidence {
+    pub(super) constructor_arguments: BTreeMap<String, String>,
+    pub(super) parameters: Option<u64>,
+    pub(super) forward_inputs: Vec<TensorShape>,
+    pub(super) forward_outputs: Vec<TensorShape>,
+    pub(super) notes: Vec<String>,
+}
+
+/// A Python exception, as the child describes it.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Exception {
+    /// The name of its class.
+    #[serde(rename = "type")]
+    pub(super) class: String,
+    /// The names of the builtin classes that it is an instance of.
+    pub(super) bases: Vec<String>,
+    pub(super) message: String,
+    /// The attribute `name` of an ImportError, NameError or AttributeError.
+    pub(super) name: Option<String>,
+    /// From the outside in.
+    pub(super) frames: Vec<Frame>,
+    /// The exceptions that led to it, nearest first.
+    pub(super) causes: Vec<Exception>,
+    /// Of a NameError: the bundle binds the name somewhere.
+    pub(super) bound_in_bundle: bool,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Frame {
+    pub(super) file: String,
+    pub(super) line: u32,
+    pub(super) function: String,
+}
+
+impl Exception {
+    pub(super) fn is_a(&self, builtin: &str) -> bool {
+        self.bases.iter().any(|base| base == builtin)
+    }
+}
+
+pub(super) fn encode(message: &impl Serialize) -> Vec<u8> {
+    let body = serde_json::to_vec(message).expect("messages are plain data");
+    let length = u32::try_from(body.len()).expect("a message of ours is under 4 GiB");
+    [&length.to_be_bytes()[..], &body].concat()
+}
+
+/// Takes the first message off `bytes`, if all of it is there.
+///
+/// # Errors
+/// The bytes are no message of this type, and never will be.
+pub(super) fn decode<T: DeserializeOwned>(bytes: &mut Vec<u8>) -> Result<Option<T>, Malformed> {
+    const LONGEST: usize = 1 << 20;
+    let Some((header, rest)) = bytes.split_first_chunk::<4>() else { return Ok(None) };
+    let length = u32::from_be_bytes(*header) as usize;
+    if length > LONGEST {
+        return Err(Malformed);
+    }
+    let Some(body) = rest.get(..length) else { return Ok(None) };
+    let message = serde_json::from_slice(body).map_err(|_| Malformed)?;
+    bytes.drain(..4 + length);
+    Ok(Some(message))
+}
+
+/// Bytes that are no message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Malformed;

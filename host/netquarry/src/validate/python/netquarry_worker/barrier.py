@@ -1,0 +1,102 @@
+"""Puts the sources of a bundle out of reach, so that a forgotten `from timm...` is a failure and not an accident.
+
+To the bundle such a package looks as if it were not installed. Two mechanisms, since each alone has a way around it:
+the gate stands before the import system's own finders; and an audit hook, which nothing can take away again, forbids
+to open any file of an installed copy, by whatever finder or loader.
+
+One exception: `import torchvision` in a bundle that uses `torch.ops.torchvision`. The statement then loads the compiled
+operators and binds a module that has nothing in it.
+"""
+
+import glob
+import importlib.machinery
+import os
+import sys
+import types
+
+
+class OperatorPackage(types.ModuleType):
+    """Stands for a package of which only the compiled operators are loaded."""
+
+    def __getattr__(self, name):
+        message = f"module {self.__name__!r} has no attribute {name!r}: only its compiled operators are within reach"
+        raise AttributeError(message, name=name, obj=self)
+
+
+class OperatorLoader:
+    """Loads the shared libraries that lie in a package's folder, and none of its Python modules."""
+
+    def __init__(self, libraries):
+        self._libraries = libraries
+
+    def create_module(self, spec):
+        return OperatorPackage(spec.name)
+
+    def exec_module(self, module):
+        import torch
+
+        for library in self._libraries:
+            torch.ops.load_library(library)
+
+
+class Gate:
+    """The only finder there is: asks the others, except about what is blocked."""
+
+    def __init__(self, blocked, operator_loaders):
+        self._blocked = frozenset(blocked)
+        self._operator_loaders = operator_loaders
+        self._finders = list(sys.meta_path)
+
+    def find_spec(self, fullname, path=None, target=None):
+        loader = self._operator_loaders.get(fullname)
+        if loader is not None:
+            return importlib.machinery.ModuleSpec(fullname, loader)
+        if fullname.partition(".")[0] in self._blocked:
+            return None
+        for finder in self._finders:
+            find_spec = getattr(finder, "find_spec", None)
+            spec = find_spec(fullname, path, target) if find_spec else None
+            if spec is not None:
+                return spec
+        return None
+
+    def invalidate_caches(self):
+        for finder in self._finders:
+            if hasattr(finder, "invalidate_caches"):
+                finder.invalidate_caches()
+
+
+def install(blocked, operator_packages):
+    """Blocks the top-level packages `blocked`; those in `operator_packages` still give their operators."""
+    folders = []
+    loaders = {}
+    for package in blocked:
+        for name in [name for name in sys.modules if name == package or name.startswith(package + ".")]:
+            del sys.modules[name]
+        spec = importlib.machinery.PathFinder.find_spec(package)
+        if spec is None:
+            continue
+        locations = list(spec.submodule_search_locations or ())
+        folders += [os.path.join(os.path.realpath(location), "") for location in locations]
+        if spec.origin and not locations:
+            folders.append(os.path.realpath(spec.origin))
+        if package in operator_packages:
+            loaders[package] = OperatorLoader(
+                sorted(library for location in locations for library in glob.glob(os.path.join(location, "_C*.so")))
+            )
+    sys.meta_path[:] = [Gate(blocked, loaders)]
+    if folders:
+        sys.addaudithook(_watch(tuple(folders)))
+
+
+def _watch(folders):
+    realpath = os.path.realpath
+
+    def watch(event, arguments):
+        if event != "open" or not isinstance(arguments[0], (str, bytes)):
+            return
+        path = os.fsdecode(arguments[0])
+        if path.startswith(folders) or realpath(path).startswith(folders):
+            raise PermissionError(f"{path!r} belongs to a source of this bundle, which is kept out of reach")
+
+    return watch

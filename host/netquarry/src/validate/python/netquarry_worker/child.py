@@ -1,0 +1,29 @@
+"""The life of a child: confined, it climbs the levels and reports each."""
+
+import os
+import sys
+
+from netquarry_worker import barrier, confinement, levels, report
+
+FINISHED = 0
+HARNESS_FAILED = 70
+
+
+def run(job, report_descriptor, output_descriptor, settings, parent):
+    """Returns the exit status, which the host takes for no more than a hint."""
+    descriptor = confinement.detach(report_descriptor, output_descriptor, parent)
+    reporter = report.Report(descriptor, job["token"])
+    try:
+        reporter.send("confined", protections=confinement.apply(settings, job["scratch"]))
+        barrier.install(job["blocked_packages"], job["operator_packages"])
+    except Exception as error:
+        reporter.send("harness", exception=report.describe(error))
+        return HARNESS_FAILED
+    levels.climb(job, reporter)
+    reporter.send("done")
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except Exception:
+            pass  # The bundle may have closed or replaced it.
+    return FINISHED

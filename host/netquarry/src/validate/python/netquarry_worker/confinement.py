@@ -1,0 +1,92 @@
+"""What a child gives up before it runs foreign code.
+
+Every step that took effect is named in the list that the verdict keeps; one that the system refuses is left out of the
+list and the child goes on. What must hold is the host's decision.
+"""
+
+import ctypes
+import os
+import resource
+import signal
+import struct
+
+# <sys/prctl.h>
+PR_SET_PDEATHSIG = 1
+PR_SET_DUMPABLE = 4
+PR_SET_SECCOMP = 22
+PR_SET_NO_NEW_PRIVS = 38
+# <linux/seccomp.h>
+SECCOMP_MODE_FILTER = 2
+
+_prctl = ctypes.CDLL(None, use_errno=True).prctl
+_prctl.argtypes = [ctypes.c_int] + [ctypes.c_ulong] * 4
+
+
+class Filter(ctypes.Structure):
+    """`struct sock_fprog`: a program of the kernel's packet filter, eight bytes an instruction."""
+
+    _fields_ = [("length", ctypes.c_ushort), ("program", ctypes.c_void_p)]
+
+
+def protect_worker():
+    """Closes the worker's memory to its children, which run as the same user."""
+    _prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+
+
+def detach(report, output, parent):
+    """Leaves the child with its report, its output and nothing else; returns the report's new number."""
+    os.setsid()
+    _prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(0)  # The worker ended before the line above could tell.
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    # Duplicated upwards first, so that it cannot be closed with the others.
+    kept = os.dup2(report, max(report, output, 3) + 1, inheritable=False)
+    os.closerange(3, kept)
+    os.closerange(kept + 1, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+    return kept
+
+
+def apply(settings, scratch):
+    """Confines this process for good; returns the names of the protections that are in force."""
+    in_force = ["process-group"]
+    os.chdir(scratch)
+    os.umask(0o077)
+    for name in ("HOME", "TMPDIR", "XDG_CACHE_HOME", "TORCH_HOME"):
+        os.environ[name] = scratch
+    in_force.append("scratch-directory")
+    limit_resources(settings["limits"])
+    in_force.append("rlimits")
+    if _prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0:
+        in_force.append("no-new-privileges")
+        # A system call is refused if any of the filters refuses it.
+        if settings["filters"] and all(install_filter(bytes.fromhex(program)) for program in settings["filters"]):
+            in_force.append("system-call-filter")
+    return in_force
+
+
+def limit_resources(limits):
+    """Sets hard limits, which only a privileged process could raise again."""
+    with open("/proc/self/statm", encoding="ascii") as statm:
+        address_space = int(statm.read().split()[0]) * resource.getpagesize()
+    # A signal at the soft limit tells the host what happened; whoever ignores it is killed at the hard one.
+    resource.setrlimit(resource.RLIMIT_CPU, (limits["cpu_seconds"], limits["cpu_seconds"] + 1))
+    # Below what torch has mapped already nothing could be allocated at all.
+    memory = address_space + limits["memory_bytes"]
+    for what, most in (
+        (resource.RLIMIT_AS, memory),
+        (resource.RLIMIT_FSIZE, limits["file_bytes"]),
+        (resource.RLIMIT_NOFILE, limits["descriptors"]),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        resource.setrlimit(what, (most, most))
+    # Writing past the limit is an error in the block, not the end of its process.
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+
+def install_filter(program):
+    """Installs a seccomp filter that the host compiled."""
+    buffer = ctypes.create_string_buffer(program, len(program))
+    filter_ = Filter(len(program) // struct.calcsize("HBBI"), ctypes.addressof(buffer))
+    return _prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.addressof(filter_), 0, 0) == 0

@@ -1,0 +1,160 @@
+"""The levels of validation, each one step further than the one before."""
+
+import ast
+import importlib.machinery
+import importlib.util
+import keyword
+import os
+import random
+import sys
+import symtable
+
+from netquarry_worker import arguments, inputs, report
+
+SEED = 0
+
+
+class ClassMissing(Exception):
+    """The bundle ran and did not bind the name of its block."""
+
+
+class NotAModuleClass(Exception):
+    """The name of the block is bound to something else than a class derived from `torch.nn.Module`."""
+
+
+class BundleLoader(importlib.machinery.SourceFileLoader):
+    """Loads a file whose code object is there already."""
+
+    def __init__(self, name, path, code):
+        super().__init__(name, path)
+        self._code = code
+
+    def get_code(self, fullname):
+        return self._code
+
+
+class Bundle:
+    """What is known of the bundle so far; each level adds to it."""
+
+    def __init__(self, job):
+        self.path = job["file"]
+        self.class_name = job["class_name"]
+        self.given = job["arguments"]
+        self.source = b""
+        self.tree = None
+        self.code = None
+        self.block = None
+        self.model = None
+
+
+def climb(job, reporter):
+    """Reports `passed`, `failed` or `undecided` for every level up to the one asked for; stops at the first that is not
+    passed."""
+    bundle = Bundle(job)
+    for level, step in LEVELS:
+        try:
+            seed()
+            evidence = step(bundle)
+        except arguments.NotFound as reason:
+            described = report.describe(reason.error) if reason.error is not None else None
+            reporter.send("undecided", level=level, note=reason.note, exception=described)
+            return
+        except BaseException as error:  # SystemExit and KeyboardInterrupt are no `Exception`s.
+            reporter.send("failed", level=level, exception=explain(error, bundle))
+            return
+        reporter.send("passed", level=level, evidence=evidence)
+        if level == job["level"]:
+            return
+
+
+def seed():
+    """Every level starts from the same random state, so that a verdict does not depend on what ran before."""
+    random.seed(SEED)
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(SEED)
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed(SEED)
+
+
+def explain(error, bundle):
+    described = report.describe(error)
+    if isinstance(error, NameError) and described["name"] and bundle.code is not None:
+        table = symtable.symtable(bundle.source, bundle.path, "exec")
+        # A name that the bundle binds further down: the order is wrong, not the closure.
+        described["bound_in_bundle"] = described["name"] in table.get_identifiers() and (
+            table.lookup(described["name"]).is_assigned() or table.lookup(described["name"]).is_imported()
+        )
+    return described
+
+
+def parse(bundle):
+    with open(bundle.path, "rb") as file:
+        bundle.source = file.read()
+    bundle.tree = ast.parse(bundle.source, bundle.path)
+    return {}
+
+
+def compile_(bundle):
+    bundle.code = compile(bundle.tree, bundle.path, "exec", dont_inherit=True)
+    bundle.tree = None
+    return {}
+
+
+def execute(bundle):
+    """Imports the bundle as a module of its own name, from its file: `inspect` and `torch.jit` read the source."""
+    import torch
+
+    name = module_name(bundle.path)
+    loader = BundleLoader(name, bundle.path, bundle.code)
+    spec = importlib.util.spec_from_file_location(name, bundle.path, loader=loader)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    loader.exec_module(module)
+    block = vars(module).get(bundle.class_name)
+    if block is None:
+        raise ClassMissing(f"the bundle ran and did not define {bundle.class_name!r}")
+    if not isinstance(block, type):
+        raise NotAModuleClass(f"{bundle.class_name!r} is not a class but of type {type(block).__name__!r}")
+    if not issubclass(block, torch.nn.Module):
+        raise NotAModuleClass(f"the class {bundle.class_name!r} does not derive from torch.nn.Module")
+    bundle.block = block
+    return {}
+
+
+def module_name(path):
+    """The stem of the file, unless that is no identifier or the name of a module that is loaded or builtin."""
+    stem = os.path.basename(path).partition(".")[0]
+    taken = stem in sys.modules or stem in sys.stdlib_module_names
+    if stem.isidentifier() and not keyword.iskeyword(stem) and not taken:
+        return stem
+    return "bundle_" + "".join(letter if letter.isalnum() else "_" for letter in stem)
+
+
+def construct(bundle):
+    given = bundle.given["constructor"] if bundle.given else {}
+    bundle.model, expressions = arguments.construct(bundle.block, given, seed)
+    return {
+        "constructor_arguments": expressions,
+        "parameters": sum(count_elements(parameter) for parameter in bundle.model.parameters()),
+    }
+
+
+def count_elements(parameter):
+    """Zero for a parameter of a lazy module, whose shape is not known yet."""
+    import torch
+
+    return 0 if torch.nn.parameter.is_lazy(parameter) else parameter.numel()
+
+
+def forward(bundle):
+    given = bundle.given["forward"] if bundle.given else {}
+    return inputs.run_forward(bundle.model, given, seed)
+
+
+LEVELS = (
+    ("parse", parse),
+    ("compile", compile_),
+    ("execute", execute),
+    ("construct", construct),
+    ("forward", forward),
+)

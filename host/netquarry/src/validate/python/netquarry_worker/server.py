@@ -1,0 +1,120 @@
+"""The warm process: imports torch once, forks a child per bundle, and tells the host how each child ended.
+
+It runs no foreign code itself. It is single-threaded, because a fork copies only the calling thread and a lock held by
+another would stay locked in the child for ever; and its collector is frozen, because a collection writes to every
+object and so copies memory in every child.
+"""
+
+import gc
+import importlib
+import os
+import resource
+import select
+import signal
+import socket
+import time
+
+from netquarry_worker import child, confinement, protocol
+
+
+class Running:
+    """A child, with the descriptor that tells its end and the socket on which the host asks about it."""
+
+    def __init__(self, pid, job_socket, fork_seconds):
+        self.pid = pid
+        self.handle = os.pidfd_open(pid)
+        self.job_socket = job_socket
+        # What the fork cost this process; it belongs to the bundle's account.
+        self.fork_seconds = fork_seconds
+
+    def kill(self):
+        """Ends the child and whatever it started. It is not reaped yet, so its number cannot mean another process."""
+        for send in (os.killpg, os.kill):
+            try:
+                send(self.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass  # Its group is empty, or it has not made one yet.
+
+    def reap(self):
+        """How the child ended; closes everything."""
+        self.kill()
+        _, status, usage = os.wait4(self.pid, 0)
+        os.close(self.handle)
+        ending = {
+            "status": os.waitstatus_to_exitcode(status),
+            "cpu_seconds": self.fork_seconds + usage.ru_utime + usage.ru_stime,
+            "peak_bytes": usage.ru_maxrss * 1024,
+        }
+        try:
+            self.job_socket.sendall(protocol.encode(ending))
+        except OSError:
+            pass  # The host has given up on this one.
+        self.job_socket.close()
+
+
+def main():
+    # Standard input is the control socket; children get none.
+    control = socket.socket(fileno=os.dup(0))
+    empty = os.open(os.devnull, os.O_RDWR)
+    os.dup2(empty, 0)
+    os.close(empty)
+    settings, _ = protocol.receive(control)
+    for module in settings["warm"]:
+        importlib.import_module(module)
+    confinement.protect_worker()
+    gc.collect()
+    gc.disable()
+    gc.freeze()
+    threads = len(os.listdir("/proc/self/task"))
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    control.sendall(protocol.encode({"pid": os.getpid(), "threads": threads, "peak_bytes": peak}))
+    serve(control, settings)
+
+
+def serve(control, settings):
+    """Takes jobs until the host closes the control socket."""
+    poller = select.poll()
+    poller.register(control, select.POLLIN)
+    by_handle = {}
+    by_socket = {}
+    while True:
+        for descriptor, _ in poller.poll():
+            if descriptor == control.fileno():
+                job, passed = protocol.receive(control, descriptors=3)
+                if job is None:
+                    for running in by_handle.values():
+                        running.kill()
+                    return
+                running = start(job, passed, settings)
+                by_handle[running.handle] = by_socket[running.job_socket.fileno()] = running
+                poller.register(running.handle, select.POLLIN)
+                poller.register(running.job_socket, select.POLLIN)
+            elif descriptor in by_handle:
+                running = by_handle.pop(descriptor)
+                del by_socket[running.job_socket.fileno()]
+                poller.unregister(running.handle)
+                poller.unregister(running.job_socket)
+                running.reap()
+            elif descriptor in by_socket:
+                # Whatever the host says there means one thing; its end is told by the handle.
+                by_socket[descriptor].kill()
+                poller.unregister(descriptor)
+                poller.register(descriptor, 0)
+
+
+def start(job, passed, settings):
+    """Forks the child that runs `job`."""
+    job_socket, report, output = passed
+    parent = os.getpid()
+    before = time.process_time()
+    pid = os.fork()
+    if pid == 0:
+        # Nothing may escape from here into the parent's loop, whatever it is.
+        status = child.HARNESS_FAILED
+        try:
+            status = child.run(job, report, output, settings, parent)
+        finally:
+            os._exit(status)
+    os.close(report)
+    os.close(output)
+    return Running(pid, socket.socket(fileno=job_socket), time.process_time() - before)
