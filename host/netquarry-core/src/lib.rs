@@ -10,6 +10,7 @@ pub mod dedup;
 pub mod discovery;
 pub mod dynamic;
 pub mod facts;
+pub mod fingerprint;
 pub mod index;
 pub mod record;
 pub mod resolve;

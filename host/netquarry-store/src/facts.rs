@@ -55,10 +55,7 @@ impl Store {
             .par_chunks(LOAD_CHUNK)
             .map(|chunk| self.read(|connection| load(connection, chunk)))
             .collect::<Result<_, _>>()?;
-        let mut loaded = LoadedFacts {
-            facts: HashMap::with_capacity(digests.len()),
-            undecodable: 0,
-        };
+        let mut loaded = LoadedFacts { facts: HashMap::with_capacity(digests.len()), undecodable: 0 };
         for (digest, facts) in chunks.into_iter().flatten() {
             match facts {
                 Some(facts) => _ = loaded.facts.insert(digest, facts),
@@ -76,10 +73,7 @@ impl Store {
             .name("facts-writer".to_owned())
             .spawn(move || write_batches(&store, &receiver))
             .expect("the system grants one more thread");
-        FactsWriter {
-            sender: Some(sender),
-            thread: Some(thread),
-        }
+        FactsWriter { sender: Some(sender), thread: Some(thread) }
     }
 }
 
@@ -91,9 +85,8 @@ fn load(
     let mut statement = connection.prepare_cached("SELECT body FROM facts WHERE digest = ?1 AND version = ?2")?;
     let mut loaded = Vec::with_capacity(digests.len());
     for digest in digests {
-        let facts = statement
-            .query_row((digest.0, FACTS_VERSION), |row| Ok(body::decode(body::column(row)?)))
-            .optional()?;
+        let facts =
+            statement.query_row((digest.0, FACTS_VERSION), |row| Ok(body::decode(body::column(row)?))).optional()?;
         loaded.extend(facts.map(|facts| (*digest, facts)));
     }
     Ok(loaded)
@@ -123,10 +116,7 @@ impl FactsWriter {
     /// Takes the facts of one file, in the place of what is stored for it. Encodes them on the calling thread and waits
     /// where the disk is slower than the callers. After a failure it does nothing: [`FactsWriter::finish`] tells.
     pub fn add(&self, digest: ContentDigest, facts: &FileFacts) {
-        let encoded = EncodedFacts {
-            digest,
-            body: body::encode(facts),
-        };
+        let encoded = EncodedFacts { digest, body: body::encode(facts) };
         // The receiver is gone only where the writer has failed.
         _ = self.sender.as_ref().expect("taken by `finish` alone").send(encoded);
     }
@@ -141,9 +131,7 @@ impl FactsWriter {
 
     fn close(&mut self) -> Option<Result<FactsWritten, StoreError>> {
         self.sender = None;
-        self.thread
-            .take()
-            .map(|thread| thread.join().expect("the writer does not panic"))
+        self.thread.take().map(|thread| thread.join().expect("the writer does not panic"))
     }
 }
 

@@ -21,9 +21,7 @@ impl Store {
         kernel: &str,
         contents: impl IntoIterator<Item = &'c str>,
     ) -> Result<BTreeMap<String, Vec<u8>>, StoreError> {
-        keyed::get(self, &FINGERPRINTS, kernel, contents, |body| {
-            body::open(body).map(<[u8]>::to_vec)
-        })
+        keyed::get(self, &FINGERPRINTS, kernel, contents, |body| body::open(body).map(<[u8]>::to_vec))
     }
 
     /// Stores fingerprints by the digest of their contents, all or none.
@@ -35,9 +33,7 @@ impl Store {
         kernel: &str,
         fingerprints: impl IntoIterator<Item = (&'f str, &'f [u8])>,
     ) -> Result<(), StoreError> {
-        let bodies = fingerprints
-            .into_iter()
-            .map(|(content, fingerprint)| (content, body::seal(fingerprint)));
+        let bodies = fingerprints.into_iter().map(|(content, fingerprint)| (content, body::seal(fingerprint)));
         keyed::put(self, &FINGERPRINTS, kernel, bodies)
     }
 }

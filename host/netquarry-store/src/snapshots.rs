@@ -35,9 +35,7 @@ impl Store {
     pub fn put_snapshot(&self, identity: &str, snapshot: &StoredSnapshot) -> Result<(), StoreError> {
         let body = body::encode_json(snapshot);
         self.write(|transaction| {
-            transaction
-                .execute("INSERT OR REPLACE INTO snapshots VALUES (?1, ?2)", (identity, body))
-                .map(drop)
+            transaction.execute("INSERT OR REPLACE INTO snapshots VALUES (?1, ?2)", (identity, body)).map(drop)
         })
     }
 }

@@ -29,9 +29,7 @@ impl Store {
         stage: &str,
         inputs: impl IntoIterator<Item = &'i str>,
     ) -> Result<BTreeMap<String, Vec<u8>>, StoreError> {
-        keyed::get(self, &STAGE_RESULTS, stage, inputs, |body| {
-            body::open(body).map(<[u8]>::to_vec)
-        })
+        keyed::get(self, &STAGE_RESULTS, stage, inputs, |body| body::open(body).map(<[u8]>::to_vec))
     }
 
     /// Stores what `stage` made of the input with this digest.
@@ -61,12 +59,7 @@ impl Store {
     /// The store cannot be written.
     pub fn forget_stages(&self, prefix: &str) -> Result<(), StoreError> {
         self.write(|transaction| {
-            transaction
-                .execute(
-                    "DELETE FROM stage_results WHERE substr(stage, 1, length(?1)) = ?1",
-                    [prefix],
-                )
-                .map(drop)
+            transaction.execute("DELETE FROM stage_results WHERE substr(stage, 1, length(?1)) = ?1", [prefix]).map(drop)
         })
     }
 }

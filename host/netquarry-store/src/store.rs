@@ -42,10 +42,7 @@ impl Store {
     /// As for [`Store::open`].
     pub fn open_waiting(path: &Path, busy_timeout: Duration) -> Result<Self, StoreError> {
         if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(|source| StoreError::Folder {
-                path: folder.to_owned(),
-                source,
-            })?;
+            fs::create_dir_all(folder).map_err(|source| StoreError::Folder { path: folder.to_owned(), source })?;
         }
         let failed = |source| StoreError::new(path, source);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -54,23 +51,13 @@ impl Store {
         match schema::prepare(&mut writer, busy_timeout).map_err(failed)? {
             Layout::Current => {}
             Layout::Newer(found) => {
-                return Err(StoreError::NewerVersion {
-                    path: path.to_owned(),
-                    found,
-                    known: schema::VERSION,
-                });
+                return Err(StoreError::NewerVersion { path: path.to_owned(), found, known: schema::VERSION });
             }
             Layout::Foreign => return Err(StoreError::NotAnIndex { path: path.to_owned() }),
         }
-        let shared = Shared {
-            path: path.to_owned(),
-            busy_timeout,
-            writer: Mutex::new(writer),
-            readers: Mutex::default(),
-        };
-        Ok(Self {
-            shared: Arc::new(shared),
-        })
+        let shared =
+            Shared { path: path.to_owned(), busy_timeout, writer: Mutex::new(writer), readers: Mutex::default() };
+        Ok(Self { shared: Arc::new(shared) })
     }
 
     /// Deletes the index at `path` and opens an empty one. No other process may be using it.
@@ -86,10 +73,7 @@ impl Store {
             name.push(suffix);
             match fs::remove_file(&name) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(StoreError::Folder {
-                        path: name.into(),
-                        source: error,
-                    });
+                    return Err(StoreError::Folder { path: name.into(), source: error });
                 }
                 _ => {}
             }
@@ -103,22 +87,13 @@ impl Store {
 
     /// Runs a query on a connection that no other thread uses.
     pub(crate) fn read<T>(&self, query: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
-        let pooled = self
-            .shared
-            .readers
-            .lock()
-            .expect("no panic while the list is held")
-            .pop();
+        let pooled = self.shared.readers.lock().expect("no panic while the list is held").pop();
         let connection = match pooled {
             Some(connection) => connection,
             None => self.open_reader().map_err(|source| self.failed(source))?,
         };
         let answer = query(&connection).map_err(|source| self.failed(source));
-        self.shared
-            .readers
-            .lock()
-            .expect("no panic while the list is held")
-            .push(connection);
+        self.shared.readers.lock().expect("no panic while the list is held").push(connection);
         answer
     }
 
@@ -164,29 +139,20 @@ mod tests {
         store.put_stage_result("test", "first", &[1; 100_000]).expect("stored");
         let limited: i64 = {
             let writer = store.shared.writer.lock().expect("no panic while writing");
-            let pages: i64 = writer
-                .pragma_query_value(None, "page_count", |row| row.get(0))
-                .expect("a count");
-            writer
-                .pragma_update_and_check(None, "max_page_count", pages + 4, |row| row.get(0))
-                .expect("limited")
+            let pages: i64 = writer.pragma_query_value(None, "page_count", |row| row.get(0)).expect("a count");
+            writer.pragma_update_and_check(None, "max_page_count", pages + 4, |row| row.get(0)).expect("limited")
         };
         assert!(limited > 4);
 
         let results: Vec<_> = (0..100).map(|number| (number.to_string(), vec![2; 10_000])).collect();
-        let results = results
-            .iter()
-            .map(|(input, result)| (input.as_str(), result.as_slice()));
+        let results = results.iter().map(|(input, result)| (input.as_str(), result.as_slice()));
         let error = store.put_stage_results("test", results).expect_err("full");
         assert!(matches!(error, StoreError::DiskFull { .. }), "{error:?}");
         assert!(error.to_string().contains(&path.display().to_string()), "{error}");
         assert!(error.hint().contains("free some space"), "{}", error.hint());
 
         assert_eq!(store.stage_result("test", "0").expect("readable"), None);
-        assert_eq!(
-            store.stage_result("test", "first").expect("readable"),
-            Some(vec![1; 100_000])
-        );
+        assert_eq!(store.stage_result("test", "first").expect("readable"), Some(vec![1; 100_000]));
         // The writer can go on: a value that is no longer than the old one needs no page.
         store.put_stage_result("test", "first", b"short").expect("stored");
     }

@@ -49,9 +49,7 @@ impl Store {
         context: VerdictContext<'_>,
         verdicts: impl IntoIterator<Item = (&'b str, &'b Verdict)>,
     ) -> Result<(), StoreError> {
-        let bodies = verdicts
-            .into_iter()
-            .map(|(bundle, verdict)| (bundle, body::encode_json(verdict)));
+        let bodies = verdicts.into_iter().map(|(bundle, verdict)| (bundle, body::encode_json(verdict)));
         keyed::put(self, &VERDICTS, &context.key(), bodies)
     }
 }

@@ -23,9 +23,7 @@ struct Scratch {
 
 impl Scratch {
     fn new() -> Self {
-        Self {
-            folder: tempfile::tempdir().expect("a temporary folder"),
-        }
+        Self { folder: tempfile::tempdir().expect("a temporary folder") }
     }
 
     fn index(&self) -> PathBuf {
@@ -48,13 +46,8 @@ fn digest(number: u32) -> ContentDigest {
 
 /// Facts of about four kilobytes that differ from number to number.
 fn facts(number: u32) -> FileFacts {
-    let symbols = (0..200)
-        .map(|index| format!("symbol_{number}_{index:08}").into_boxed_str())
-        .collect();
-    FileFacts {
-        symbols,
-        ..FileFacts::default()
-    }
+    let symbols = (0..200).map(|index| format!("symbol_{number}_{index:08}").into_boxed_str()).collect();
+    FileFacts { symbols, ..FileFacts::default() }
 }
 
 fn write_facts(store: &Store, numbers: impl IntoIterator<Item = u32>) -> Result<FactsWritten, StoreError> {
@@ -85,9 +78,7 @@ fn facts_come_back_as_they_were() {
 
     let reopened = scratch.store();
     assert_eq!(stored(&reopened, 0..1100), 1000);
-    let known = reopened
-        .known(&[digest(0), digest(999), digest(1000)])
-        .expect("readable");
+    let known = reopened.known(&[digest(0), digest(999), digest(1000)]).expect("readable");
     assert!(known.contains(&digest(0)) && known.contains(&digest(999)) && known.len() == 2);
 }
 
@@ -96,18 +87,12 @@ fn facts_of_another_version_are_unknown_and_replaced() {
     let scratch = Scratch::new();
     let store = scratch.store();
     write_facts(&store, 0..2).expect("stored");
-    scratch
-        .sqlite()
-        .execute("UPDATE facts SET version = ?1", [FACTS_VERSION + 1])
-        .expect("changed");
+    scratch.sqlite().execute("UPDATE facts SET version = ?1", [FACTS_VERSION + 1]).expect("changed");
     assert!(store.known(&[digest(0)]).expect("readable").is_empty());
     assert_eq!(stored(&store, 0..2), 0);
 
     write_facts(&store, 0..1).expect("stored");
-    let rows: i64 = scratch
-        .sqlite()
-        .query_row("SELECT count(*) FROM facts", [], |row| row.get(0))
-        .expect("a count");
+    let rows: i64 = scratch.sqlite().query_row("SELECT count(*) FROM facts", [], |row| row.get(0)).expect("a count");
     assert_eq!((stored(&store, 0..2), rows), (1, 2));
 }
 
@@ -121,9 +106,7 @@ fn damaged_facts_count_as_unknown() {
     let cut = "UPDATE facts SET body = x'' WHERE digest = ?1";
     scratch.sqlite().execute(cut, [digest(2).0]).expect("damaged");
 
-    let loaded = store
-        .facts(&[digest(0), digest(1), digest(2), digest(3)])
-        .expect("readable");
+    let loaded = store.facts(&[digest(0), digest(1), digest(2), digest(3)]).expect("readable");
     assert_eq!((loaded.facts.len(), loaded.undecodable), (1, 2));
     assert_eq!(loaded.facts[&digest(0)], facts(0));
 }
@@ -175,10 +158,7 @@ fn snapshot() -> StoredSnapshot {
         digest: digest(1),
         bytes: 4,
     };
-    StoredSnapshot {
-        source,
-        files: vec![file],
-    }
+    StoredSnapshot { source, files: vec![file] }
 }
 
 #[test]
@@ -186,10 +166,7 @@ fn snapshots_come_back_as_they_were() {
     let scratch = Scratch::new();
     let store = scratch.store();
     store.put_snapshot("pypi:timm:1.0.31", &snapshot()).expect("stored");
-    assert_eq!(
-        scratch.store().snapshot("pypi:timm:1.0.31").expect("readable"),
-        Some(snapshot())
-    );
+    assert_eq!(scratch.store().snapshot("pypi:timm:1.0.31").expect("readable"), Some(snapshot()));
     assert_eq!(store.snapshot("pypi:timm:1.0.30").expect("readable"), None);
 }
 
@@ -199,29 +176,14 @@ fn verdicts_hold_for_their_environment_and_options_only() {
     let store = scratch.store();
     let mut verdict = Verdict::default();
     verdict.set(Level::Parse, Outcome::Passed);
-    let context = VerdictContext {
-        environment: "torch-2.15",
-        options: "level-5",
-    };
-    store
-        .put_verdicts(context, [("aa", &verdict), ("bb", &Verdict::default())])
-        .expect("stored");
+    let context = VerdictContext { environment: "torch-2.15", options: "level-5" };
+    store.put_verdicts(context, [("aa", &verdict), ("bb", &Verdict::default())]).expect("stored");
 
     let found = scratch.store().verdicts(context, ["aa", "bb", "cc"]).expect("readable");
-    assert_eq!(
-        found,
-        BTreeMap::from([("aa".to_owned(), verdict), ("bb".to_owned(), Verdict::default())])
-    );
-    for other in [
-        VerdictContext {
-            environment: "torch-2.14",
-            ..context
-        },
-        VerdictContext {
-            options: "level-3",
-            ..context
-        },
-    ] {
+    assert_eq!(found, BTreeMap::from([("aa".to_owned(), verdict), ("bb".to_owned(), Verdict::default())]));
+    for other in
+        [VerdictContext { environment: "torch-2.14", ..context }, VerdictContext { options: "level-3", ..context }]
+    {
         assert!(store.verdicts(other, ["aa", "bb"]).expect("readable").is_empty());
     }
 }
@@ -230,38 +192,19 @@ fn verdicts_hold_for_their_environment_and_options_only() {
 fn stage_results_and_fingerprints_come_back_as_they_were() {
     let scratch = Scratch::new();
     let store = scratch.store();
-    store
-        .put_stage_result("assemble/1", "input", b"bundle")
-        .expect("stored");
-    store
-        .put_stage_result("assemble/1", "input", b"another")
-        .expect("replaced");
-    store
-        .put_stage_results("resolve/1", [("a", b"1".as_slice()), ("b", b"")])
-        .expect("stored");
-    assert_eq!(
-        store.stage_result("assemble/1", "input").expect("readable"),
-        Some(b"another".to_vec())
-    );
+    store.put_stage_result("assemble/1", "input", b"bundle").expect("stored");
+    store.put_stage_result("assemble/1", "input", b"another").expect("replaced");
+    store.put_stage_results("resolve/1", [("a", b"1".as_slice()), ("b", b"")]).expect("stored");
+    assert_eq!(store.stage_result("assemble/1", "input").expect("readable"), Some(b"another".to_vec()));
     assert_eq!(store.stage_result("assemble/2", "input").expect("readable"), None);
     let both = store.stage_results("resolve/1", ["a", "b", "c"]).expect("readable");
-    assert_eq!(
-        both,
-        BTreeMap::from([("a".to_owned(), b"1".to_vec()), ("b".to_owned(), Vec::new())])
-    );
+    assert_eq!(both, BTreeMap::from([("a".to_owned(), b"1".to_vec()), ("b".to_owned(), Vec::new())]));
 
     store.forget_stages("resolve/").expect("deleted");
-    assert!(
-        store
-            .stage_results("resolve/1", ["a", "b"])
-            .expect("readable")
-            .is_empty()
-    );
+    assert!(store.stage_results("resolve/1", ["a", "b"]).expect("readable").is_empty());
     assert!(store.stage_result("assemble/1", "input").expect("readable").is_some());
 
-    store
-        .put_fingerprints("minhash/1", [("aa", b"signature".as_slice())])
-        .expect("stored");
+    store.put_fingerprints("minhash/1", [("aa", b"signature".as_slice())]).expect("stored");
     let found = store.fingerprints("minhash/1", ["aa", "bb"]).expect("readable");
     assert_eq!(found, BTreeMap::from([("aa".to_owned(), b"signature".to_vec())]));
 }
@@ -319,24 +262,14 @@ fn a_killed_process_leaves_whole_transactions() {
     let scratch = Scratch::new();
     let store = scratch.store();
     let mut child = start("a_killed_process_leaves_whole_transactions", &scratch.index());
-    wait_until("the other process to be in its transaction", || {
-        scratch.index().with_extension("ready").exists()
-    });
+    wait_until("the other process to be in its transaction", || scratch.index().with_extension("ready").exists());
     child.kill().expect("killed");
     child.wait().expect("reaped");
 
-    assert_eq!(
-        store.stage_result("test", "whole").expect("readable"),
-        Some(b"stored".to_vec())
-    );
+    assert_eq!(store.stage_result("test", "whole").expect("readable"), Some(b"stored".to_vec()));
     assert_eq!(store.stage_result("test", "torn").expect("readable"), None);
-    store
-        .put_stage_result("test", "torn", b"by the next run")
-        .expect("the lock died with the process");
-    let check: String = scratch
-        .sqlite()
-        .query_row("PRAGMA integrity_check", [], |row| row.get(0))
-        .expect("checked");
+    store.put_stage_result("test", "torn", b"by the next run").expect("the lock died with the process");
+    let check: String = scratch.sqlite().query_row("PRAGMA integrity_check", [], |row| row.get(0)).expect("checked");
     assert_eq!(check, "ok");
 }
 
@@ -382,9 +315,7 @@ fn check_message(error: &StoreError, path: &Path, hint: &str) {
 
 fn open_fails(path: &Path) -> StoreError {
     let before = fs::read(path).ok();
-    let Err(error) = Store::open(path) else {
-        panic!("{} was opened", path.display())
-    };
+    let Err(error) = Store::open(path) else { panic!("{} was opened", path.display()) };
     assert_eq!(before, fs::read(path).ok(), "the file stays as it was");
     error
 }
@@ -393,11 +324,7 @@ fn open_fails(path: &Path) -> StoreError {
 fn a_file_that_is_no_database_is_damaged() {
     let scratch = Scratch::new();
     fs::create_dir_all(scratch.folder.path().join("cache")).expect("created");
-    fs::write(
-        scratch.index(),
-        "not a database, but long enough to be taken for one\n".repeat(100),
-    )
-    .expect("written");
+    fs::write(scratch.index(), "not a database, but long enough to be taken for one\n".repeat(100)).expect("written");
     let error = open_fails(&scratch.index());
     assert!(matches!(error, StoreError::Corrupted { .. }), "{error:?}");
     check_message(&error, &scratch.index(), "--rebuild-index");
@@ -425,9 +352,7 @@ fn damaged_pages_are_found_when_they_are_read() {
     fs::write(scratch.index(), bytes).expect("written");
 
     let digests: Vec<_> = (0..2000).map(digest).collect();
-    let error = Store::open(&scratch.index())
-        .and_then(|store| store.facts(&digests))
-        .expect_err("damaged");
+    let error = Store::open(&scratch.index()).and_then(|store| store.facts(&digests)).expect_err("damaged");
     assert!(matches!(error, StoreError::Corrupted { .. }), "{error:?}");
     check_message(&error, &scratch.index(), "--rebuild-index");
 }
@@ -440,9 +365,7 @@ fn a_file_that_was_cut_is_found_when_it_is_read() {
     fs::write(scratch.index(), &bytes[..bytes.len() / 3]).expect("written");
 
     let digests: Vec<_> = (0..2000).map(digest).collect();
-    let error = Store::open(&scratch.index())
-        .and_then(|store| store.facts(&digests))
-        .expect_err("cut");
+    let error = Store::open(&scratch.index()).and_then(|store| store.facts(&digests)).expect_err("cut");
     assert!(matches!(error, StoreError::Corrupted { .. }), "{error:?}");
 }
 
@@ -450,10 +373,7 @@ fn a_file_that_was_cut_is_found_when_it_is_read() {
 fn an_index_of_a_newer_version_is_left_alone() {
     let scratch = Scratch::new();
     write_facts(&scratch.store(), 0..1).expect("stored");
-    scratch
-        .sqlite()
-        .pragma_update(None, "user_version", 99)
-        .expect("changed");
+    scratch.sqlite().pragma_update(None, "user_version", 99).expect("changed");
     let error = open_fails(&scratch.index());
     assert!(matches!(error, StoreError::NewerVersion { found: 99, .. }), "{error:?}");
     check_message(&error, &scratch.index(), "--rebuild-index");
@@ -463,22 +383,14 @@ fn an_index_of_a_newer_version_is_left_alone() {
 fn a_database_of_another_program_is_left_alone() {
     let scratch = Scratch::new();
     fs::create_dir_all(scratch.folder.path().join("cache")).expect("created");
-    scratch
-        .sqlite()
-        .execute_batch("CREATE TABLE photographs (name TEXT)")
-        .expect("created");
+    scratch.sqlite().execute_batch("CREATE TABLE photographs (name TEXT)").expect("created");
     let error = open_fails(&scratch.index());
     assert!(matches!(error, StoreError::NotAnIndex { .. }), "{error:?}");
     check_message(&error, &scratch.index(), "another file");
 
-    let Err(error) = Store::rebuild(&scratch.index()) else {
-        panic!("a foreign database was deleted")
-    };
+    let Err(error) = Store::rebuild(&scratch.index()) else { panic!("a foreign database was deleted") };
     assert!(matches!(error, StoreError::NotAnIndex { .. }), "{error:?}");
-    scratch
-        .sqlite()
-        .execute_batch("SELECT name FROM photographs")
-        .expect("still there");
+    scratch.sqlite().execute_batch("SELECT name FROM photographs").expect("still there");
 }
 
 #[test]
@@ -486,15 +398,11 @@ fn paths_that_cannot_be_used_are_named() {
     let scratch = Scratch::new();
     let file = scratch.folder.path().join("file");
     fs::write(&file, "").expect("written");
-    let Err(error) = Store::open(&file.join("index.sqlite")) else {
-        panic!("opened in a file")
-    };
+    let Err(error) = Store::open(&file.join("index.sqlite")) else { panic!("opened in a file") };
     assert!(matches!(error, StoreError::Folder { .. }), "{error:?}");
     check_message(&error, &file, "folder");
 
-    let Err(error) = Store::open(scratch.folder.path()) else {
-        panic!("opened a folder")
-    };
+    let Err(error) = Store::open(scratch.folder.path()) else { panic!("opened a folder") };
     assert!(matches!(error, StoreError::CannotOpen { .. }), "{error:?}");
     check_message(&error, scratch.folder.path(), "writable");
 }
@@ -504,12 +412,7 @@ fn paths_that_cannot_be_used_are_named() {
 #[test]
 fn a_read_only_folder_is_named() {
     let index = Path::new("/proc/self/index.sqlite");
-    let Err(error) = Store::open(index) else {
-        panic!("opened in /proc")
-    };
-    assert!(
-        matches!(error, StoreError::CannotOpen { .. } | StoreError::ReadOnly { .. }),
-        "{error:?}"
-    );
+    let Err(error) = Store::open(index) else { panic!("opened in /proc") };
+    assert!(matches!(error, StoreError::CannotOpen { .. } | StoreError::ReadOnly { .. }), "{error:?}");
     check_message(&error, index, "writable");
 }

@@ -69,10 +69,7 @@ pub enum ArgumentValue {
 /// The text does not parse.
 pub fn outline(text: &str) -> Result<Outline, Diagnostic> {
     let module = parse::parse(text)?;
-    let mut walk = Walk {
-        lines: LineStarts::new(&module.text),
-        outline: Outline::default(),
-    };
+    let mut walk = Walk { lines: LineStarts::new(&module.text), outline: Outline::default() };
     walk.statements(&module.body);
     Ok(walk.outline)
 }
@@ -82,12 +79,7 @@ struct LineStarts(Vec<u32>);
 
 impl LineStarts {
     fn new(text: &Text<'_>) -> Self {
-        let newlines = text
-            .as_str()
-            .bytes()
-            .zip(1_u32..)
-            .filter(|(byte, _)| *byte == b'\n')
-            .map(|(_, next)| next);
+        let newlines = text.as_str().bytes().zip(1_u32..).filter(|(byte, _)| *byte == b'\n').map(|(_, next)| next);
         Self(std::iter::once(0).chain(newlines).collect())
     }
 
@@ -192,24 +184,10 @@ impl Walk {
         let positional = || arguments.posonlyargs.iter().chain(&arguments.args);
         let keyword_only = &arguments.kwonlyargs;
         self.each(positional().filter_map(|argument| argument.def.annotation.as_deref()));
-        self.each(
-            arguments
-                .vararg
-                .iter()
-                .filter_map(|argument| argument.annotation.as_deref()),
-        );
-        self.each(
-            keyword_only
-                .iter()
-                .filter_map(|argument| argument.def.annotation.as_deref()),
-        );
+        self.each(arguments.vararg.iter().filter_map(|argument| argument.annotation.as_deref()));
+        self.each(keyword_only.iter().filter_map(|argument| argument.def.annotation.as_deref()));
         self.each(keyword_only.iter().filter_map(|argument| argument.default.as_deref()));
-        self.each(
-            arguments
-                .kwarg
-                .iter()
-                .filter_map(|argument| argument.annotation.as_deref()),
-        );
+        self.each(arguments.kwarg.iter().filter_map(|argument| argument.annotation.as_deref()));
         self.each(positional().filter_map(|argument| argument.default.as_deref()));
     }
 
@@ -252,10 +230,7 @@ impl Walk {
             }
             Pattern::MatchClass(node) => {
                 self.expression(&node.cls);
-                node.patterns
-                    .iter()
-                    .chain(&node.kwd_patterns)
-                    .for_each(|inner| self.pattern(inner));
+                node.patterns.iter().chain(&node.kwd_patterns).for_each(|inner| self.pattern(inner));
             }
             Pattern::MatchAs(node) => node.pattern.iter().for_each(|inner| self.pattern(inner)),
             Pattern::MatchOr(node) => node.patterns.iter().for_each(|inner| self.pattern(inner)),
@@ -326,11 +301,7 @@ impl Walk {
             Expr::List(node) => self.expressions(&node.elts),
             Expr::Tuple(node) => self.expressions(&node.elts),
             Expr::Slice(node) => {
-                self.each(
-                    [&node.lower, &node.upper, &node.step]
-                        .into_iter()
-                        .filter_map(Option::as_deref),
-                );
+                self.each([&node.lower, &node.upper, &node.step].into_iter().filter_map(Option::as_deref));
             }
             Expr::Constant(_) | Expr::Name(_) => {}
         }

@@ -1,0 +1,20 @@
+//! What two codes have in common, by text and by structure: the kernels that deduplication strategies call.
+//!
+//! Rules are those of NN-DUP 2.2.4 on CPython 3.11, to the token, so that its decisions can be reproduced: code becomes
+//! normalised tokens ([`tokens`]), tokens become [`shingles`], shingles become a [`minhash`] signature, signatures that
+//! collide in a band are candidates ([`banding`]), and [`shingles::jaccard`] decides. [`structure`] looks at calls and
+//! hyperparameters instead of tokens. [`blocks`] puts all of them behind [`crate::dedup::BlockSet`].
+//!
+//! One thing is not NN-DUP's: which pairs its signatures propose. Its hash functions are `(a * h + b) mod (2^61 - 1)`
+//! with `a` and `b` drawn by NumPy; those of `minhash-rs` are steps of a xorshift generator and take no parameters. Both
+//! start from the SHA-1 of a shingle and estimate the same similarity, but near the threshold they miss different pairs.
+
+pub mod banding;
+pub mod blocks;
+pub mod minhash;
+pub mod shingles;
+pub mod structure;
+pub mod tokens;
+
+mod region;
+mod tokenizer;

@@ -1,0 +1,57 @@
+//! Runs of consecutive tokens, and how many of them two codes share.
+
+use sha1::{Digest, Sha1};
+
+use super::tokens::NormalisedTokens;
+
+/// The distinct shingles of a code as the first eight bytes of their SHA-1, little-endian, sorted.
+///
+/// The lower half is the value that NN-DUP's MinHash hashes a shingle to. Two of a million different shingles share all
+/// eight bytes with a probability of 3 in 100 million, so these sets stand for the texts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Shingles(Box<[u64]>);
+
+impl Shingles {
+    /// All runs of `width` tokens; all tokens as one where there are fewer; nothing where there are none.
+    ///
+    /// # Panics
+    /// `width` is 0.
+    pub fn new(tokens: &NormalisedTokens, width: usize) -> Self {
+        assert!(width > 0, "a shingle has a token at least");
+        let width = width.min(tokens.len()).max(1);
+        let count = (tokens.len() + 1).saturating_sub(width);
+        let mut hashes: Vec<u64> = (0..count).map(|first| hash(tokens.slice(first, width))).collect();
+        hashes.sort_unstable();
+        hashes.dedup();
+        Self(hashes.into_boxed_slice())
+    }
+
+    pub fn hashes(&self) -> &[u64] {
+        &self.0
+    }
+}
+
+fn hash(shingle: &str) -> u64 {
+    let digest = Sha1::digest(shingle.as_bytes());
+    u64::from_le_bytes(*digest.first_chunk().expect("SHA-1 has twenty bytes"))
+}
+
+/// The size of the intersection over that of the union, in [0, 1]; 1 for two empty sets.
+pub fn jaccard(first: &Shingles, second: &Shingles) -> f64 {
+    let (first, second) = (first.hashes(), second.hashes());
+    let shared = shared(first, second);
+    let union = first.len() + second.len() - shared;
+    if union == 0 { 1.0 } else { shared as f64 / union as f64 }
+}
+
+/// How many elements two sorted sets share.
+pub(super) fn shared<T: Ord>(first: &[T], second: &[T]) -> usize {
+    let (mut i, mut j, mut shared) = (0, 0, 0);
+    while let (Some(a), Some(b)) = (first.get(i), second.get(j)) {
+        shared += usize::from(a == b);
+        let (a_first, b_first) = (a <= b, b <= a);
+        i += usize::from(a_first);
+        j += usize::from(b_first);
+    }
+    shared
+}

@@ -1,0 +1,147 @@
+//! Normalised tokens: what is left of a code when formatting, comments, docstrings, and names and values that say
+//! nothing about its architecture are gone.
+
+use std::collections::BTreeSet;
+
+use super::region;
+use super::tokenizer::{TokenKind, tokenize};
+
+/// How the names of layers start. NN-DUP also lists thirty-two names; each of them starts so, or has a capital letter behind
+/// its first, which is reason enough to keep a name.
+const KEPT_PREFIXES: [&str; 24] = [
+    "Conv",
+    "Batch",
+    "Layer",
+    "Group",
+    "Instance",
+    "Max",
+    "Avg",
+    "Adaptive",
+    "Dropout",
+    "Linear",
+    "Flatten",
+    "LSTM",
+    "GRU",
+    "Multihead",
+    "Transformer",
+    "Upsample",
+    "SE",
+    "Squeeze",
+    "Sequential",
+    "Module",
+    "Fractal",
+    "ResNet",
+    "Dense",
+    "VGG",
+];
+
+/// The hard keywords of CPython 3.11.
+const KEYWORDS: [&str; 35] = [
+    "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del",
+    "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal",
+    "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
+];
+
+/// Normalised tokens in order, in one text with a blank between two: no token contains one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NormalisedTokens {
+    joined: String,
+    /// Where each token ends.
+    ends: Vec<u32>,
+}
+
+impl NormalisedTokens {
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        (0..self.len()).map(|token| self.slice(token, 1))
+    }
+
+    /// `count` tokens from the number `first` on, with blanks between them.
+    pub fn slice(&self, first: usize, count: usize) -> &str {
+        let start = if first == 0 { 0 } else { self.ends[first - 1] as usize + 1 };
+        &self.joined[start..self.ends[first + count - 1] as usize]
+    }
+
+    fn push(&mut self, token: &str) {
+        if !self.ends.is_empty() {
+            self.joined.push(' ');
+        }
+        self.joined.push_str(token);
+        self.ends.push(u32::try_from(self.joined.len()).expect("the code of a block is under 4 GiB"));
+    }
+}
+
+/// The tokens that NN-DUP compares: of the code's `Module` classes and the functions that they call, or of all of it
+/// where there is none. Keywords, operators, declared names and names of layers stay; other names become `ID`, numbers
+/// `NUM` and strings `STR`. None where the code breaks off in a string or in brackets, or is indented inconsistently.
+///
+/// Needs a stack of [`crate::syntax::PARSER_STACK_BYTES`].
+pub fn normalised_tokens(code: &str) -> NormalisedTokens {
+    let region = region::model_region(code);
+    let declared = region::declared_names(&region);
+    let text = without_comments_and_docstrings(&region);
+    let Ok(tokens) = tokenize(&text) else { return NormalisedTokens::default() };
+    let mut normalised = NormalisedTokens::default();
+    for token in tokens {
+        let text = &text[token.start..token.end];
+        match token.kind {
+            TokenKind::Name if is_kept(text, &declared) => normalised.push(text),
+            TokenKind::Name => normalised.push("ID"),
+            TokenKind::Operator => normalised.push(text),
+            TokenKind::Number => normalised.push("NUM"),
+            TokenKind::String => normalised.push("STR"),
+            TokenKind::Comment
+            | TokenKind::Newline
+            | TokenKind::LineBreak
+            | TokenKind::Indent
+            | TokenKind::Dedent
+            | TokenKind::Error => {}
+        }
+    }
+    normalised
+}
+
+fn is_kept(name: &str, declared: &BTreeSet<Box<str>>) -> bool {
+    KEYWORDS.contains(&name)
+        || name.chars().skip(1).any(char::is_uppercase)
+        || KEPT_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+        || declared.contains(name)
+}
+
+/// The text without comments and without strings that start a statement directly behind a line with code or a new
+/// indentation (after an empty line they stay). Blanks fill the place of what was cut out of a line. Where the text
+/// cannot be tokenized, everything behind a `#` goes, in strings too.
+fn without_comments_and_docstrings(text: &str) -> String {
+    let Ok(tokens) = tokenize(text) else { return without_hashes(text) };
+    let mut out = String::with_capacity(text.len());
+    let mut previous = TokenKind::Indent;
+    // Where the last token that stayed ended.
+    let (mut end, mut last_line) = (0, None);
+    for token in tokens {
+        if token.kind == TokenKind::Comment {
+            continue;
+        }
+        let starts_statement = matches!(previous, TokenKind::Indent | TokenKind::Newline);
+        previous = token.kind;
+        if token.kind == TokenKind::String && starts_statement {
+            continue;
+        }
+        let gap_start = if last_line == Some(token.first_line) { end } else { token.line_start };
+        out.extend(text[gap_start..token.start].chars().map(|_| ' '));
+        out.push_str(&text[token.start..token.end]);
+        (end, last_line) = (token.end, Some(token.last_line));
+    }
+    out
+}
+
+fn without_hashes(text: &str) -> String {
+    let lines = text.split('\n').map(|line| line.split_once('#').map_or(line, |(code, _)| code));
+    lines.collect::<Vec<_>>().join("\n")
+}
