@@ -94,7 +94,11 @@ def is_docstring(node):
 
 
 def range_of(text, node):
-    return [start_of(text, node), text.offset(node.end_lineno, node.end_col_offset)]
+    """The range of a statement or expression; CPython counts a semicolon that ends its last line to it."""
+    start, end = start_of(text, node), text.offset(node.end_lineno, node.end_col_offset)
+    while text.bytes[end - 1 : end] in (b";", b" "):
+        end -= 1
+    return [start, end]
 
 
 def is_same_statement(text, node, start, end):
@@ -242,12 +246,11 @@ def check_uses(request, text, tree, code):
             if name not in names:
                 yield "loads", f"`{name}` in the f-string at line {text.line_of(start)} is missing"
         elif (name, start, end) not in uses:
-            place = text.slice(start, end)
-            # Calls of decorators, `with` and the like have the range of the whole expression.
-            if place.startswith(name) or name not in names:
+            # Python itself writes `__module__ = __name__` into every class, and sets up `__annotations__`.
+            if name not in ("__name__", "__annotations__") or text.slice(start, end) == name:
                 yield "loads", f"`{name}` at line {text.line_of(start)} is missing"
     COUNTS["bindings"] += len(stores)
-    stores -= {"__annotations__"}
+    stores -= {"__annotations__", "__doc__"}
     if not guarded and not stores <= set(request["bindings"]):
         yield "bindings", f"{sorted(stores - set(request['bindings']))} are missing"
 

@@ -157,12 +157,18 @@ fn pair(range: TextRange) -> [u32; 2] {
     [range.start, range.end]
 }
 
+/// What may read a global: an augmented assignment is a binding or a store to the facts, and reads to CPython.
 fn loads(facts: &FileFacts) -> Vec<(String, u32, u32)> {
     let references = facts.statements.iter().flat_map(|statement| &statement.references);
-    references
-        .filter(|reference| reference.access == Access::Load && !reference.quoted)
-        .map(|reference| (facts.name(reference.name).to_owned(), reference.range.start, reference.range.end))
-        .collect()
+    let references = references
+        .filter(|reference| reference.access != Access::Delete && !reference.quoted)
+        .map(|reference| (reference.name, reference.range));
+    let bindings = facts.statements.iter().flat_map(|statement| &statement.bindings);
+    let augmented = bindings
+        .filter(|binding| binding.kind == BindingKind::Augmented)
+        .map(|binding| (binding.name, binding.range));
+    let load = |(name, range): (_, TextRange)| (facts.name(name).to_owned(), range.start, range.end);
+    references.chain(augmented).map(load).collect()
 }
 
 /// A scope in the form that the oracle gives it.

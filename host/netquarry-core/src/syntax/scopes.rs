@@ -39,7 +39,7 @@ pub(super) struct Entry {
     pub(super) declared_global: bool,
     pub(super) declared_nonlocal: bool,
     pub(super) referenced: bool,
-    /// How many places bind the name.
+    /// How many places bind the name; a declaration, `x: int`, does not.
     pub(super) binders: u32,
     /// The first import that binds the name, as `imports[import].names[name]` of the top-level statement.
     pub(super) import: Option<(u32, u32)>,

@@ -139,7 +139,7 @@ impl Lowerer<'_> {
                 self.scopes.entry_mut(scope, self.class_cell).referenced = true;
             }
         }
-        let is_bound = || self.scopes.entry(scope, symbol).is_some_and(|entry| entry.is_bound());
+        let is_bound = || self.scopes.entry(scope, symbol).is_some_and(|entry| entry.binders > 0);
         let lookup = if self.context.quoted {
             Lookup::Quoted
         } else if kind == ScopeKind::Class && !is_bound() {

@@ -4,7 +4,7 @@ use super::{Draft, Lookup, Lowerer, MutationCandidate, Use, empty_statement};
 use crate::facts::{
     FileFacts, Mutation, MutationKind, Reference, ReferenceBinding, Scope, ScopeId, Statement, StatementKind, Symbol,
 };
-use crate::syntax::scopes::{Entry, MODULE, Resolution};
+use crate::syntax::scopes::{MODULE, Resolution};
 
 pub(super) fn facts(mut lowerer: Lowerer<'_>) -> FileFacts {
     let drafts = std::mem::take(&mut lowerer.finished);
@@ -78,7 +78,7 @@ impl Lowerer<'_> {
     }
 
     fn module_binds(&self, name: Symbol) -> bool {
-        self.scopes.entry(MODULE, name).is_some_and(Entry::is_bound)
+        self.scopes.entry(MODULE, name).is_some_and(|entry| entry.is_bound() || entry.declared_global)
     }
 
     fn finished_mutation(&self, candidate: MutationCandidate) -> Option<Mutation> {
@@ -95,7 +95,7 @@ impl Lowerer<'_> {
         let is_local = |name: &&Symbol| {
             let entry = self.scopes.entry(scope, **name).expect("the scope lists the name");
             let elsewhere = entry.declared_global || entry.declared_nonlocal;
-            // A walrus in a comprehension at module level declares its name global there.
+            // What a function declares global is an entry of the module that is declared so too.
             if scope == MODULE { entry.is_bound() || elsewhere } else { entry.is_bound() && !elsewhere }
         };
         let is_name = |name: &&Symbol| !self.names.get(**name).starts_with('.');

@@ -272,7 +272,7 @@ impl<'a> Lowerer<'a> {
         let scope = self.context.scope;
         if self.records() {
             let entry = self.scopes.entry_mut(scope, symbol);
-            entry.binders += 1;
+            entry.binders += u32::from(kind != BindingKind::Declaration);
             entry.assigned = true;
             entry.annotated |= kind == BindingKind::Declaration;
         }

@@ -155,6 +155,7 @@ impl Lowerer<'_> {
             position = span.end;
             let symbol = self.mangled(name);
             self.scopes.entry_mut(self.context.scope, symbol).declared_global = true;
+            self.scopes.entry_mut(MODULE, symbol).declared_global = true;
             // At module level the statement says nothing.
             if self.context.scope != MODULE {
                 self.note_use(symbol, span, Access::Store, Role::Value, Lookup::Globals);
