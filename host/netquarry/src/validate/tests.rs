@@ -2,7 +2,7 @@
 //!
 //! A case starts with comment lines `# key: value`. `failure: CLASS at LEVEL` or `level: LEVEL` (the highest one passed,
 //! with nothing failed) is needed; `message`, `note`, `upstream`, `constructor` and `output` are compared where they are
-//! given; `blocked` and `operators` are lists of packages.
+//! given; `blocked` and `operators` are lists of packages; `seconds` is the wall clock's limit, where it matters.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -25,7 +25,8 @@ fn environment() -> &'static Environment {
 }
 
 fn options() -> Options {
-    let limits = Limits { wall: Duration::from_secs(8), cpu_seconds: 2, memory_bytes: 256 << 20, ..Limits::default() };
+    let limits =
+        Limits { wall: Duration::from_secs(120), cpu_seconds: 2, memory_bytes: 256 << 20, ..Limits::default() };
     Options { level: Level::Forward, jobs: 2, limits, attempts: 1, back_off: Duration::from_millis(10) }
 }
 
@@ -112,12 +113,31 @@ fn run(jobs: Vec<Job>, options: &Options) -> (BTreeMap<String, Verdict>, WorkerS
 #[test]
 fn every_case_has_the_verdict_that_it_names() {
     let cases = cases();
-    let (verdicts, statistics) = run(cases.iter().map(|case| case.job.clone()).collect(), &options());
+    let (timed, others): (Vec<_>, Vec<_>) = cases.iter().partition(|case| case.keys.contains_key("seconds"));
+    let (mut verdicts, statistics) = run(others.iter().map(|case| case.job.clone()).collect(), &options());
+    for case in timed {
+        let mut options = options();
+        options.limits.wall = Duration::from_secs(case.keys["seconds"].parse().unwrap());
+        verdicts.extend(run(vec![case.job.clone()], &options).0);
+    }
     let complaints: Vec<String> = cases
         .iter()
         .filter_map(|case| Some(format!("{}: {}", case.name, case.complaint(&verdicts[&case.name])?)))
         .collect();
     assert!(complaints.is_empty(), "{} of {} cases:\n{}", complaints.len(), cases.len(), complaints.join("\n"));
     assert_eq!(statistics.workers_lost, 0, "no case takes its worker with it");
-    assert_eq!(statistics.verdicts, cases.len() as u64);
+    assert_eq!(statistics.verdicts, others.len() as u64);
+}
+
+#[test]
+fn verdicts_do_not_depend_on_the_number_of_workers_or_on_the_order() {
+    let jobs: Vec<Job> =
+        cases().into_iter().filter(|case| !case.keys.contains_key("seconds")).map(|case| case.job).collect();
+    let calm = jobs.iter().filter(|job| !job.id.contains("endless"));
+    let forwards: Vec<Job> = calm.clone().cloned().collect();
+    let backwards: Vec<Job> = calm.rev().cloned().collect();
+    let (one, _) = run(forwards, &Options { jobs: 1, ..options() });
+    let (many, statistics) = run(backwards, &Options { jobs: 9, ..options() });
+    assert_eq!(one, many);
+    assert_eq!(statistics.workers_started, 2, "a worker has eight children at once");
 }

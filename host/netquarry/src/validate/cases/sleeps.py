@@ -1,4 +1,5 @@
 # failure: wall_time at execute
+# seconds: 2
 import time
 
 while True:

@@ -8,6 +8,7 @@ One exception: `import torchvision` in a bundle that uses `torch.ops.torchvision
 operators and binds a module that has nothing in it.
 """
 
+import functools
 import glob
 import importlib.machinery
 import os
@@ -66,37 +67,51 @@ class Gate:
                 finder.invalidate_caches()
 
 
-def install(blocked, operator_packages):
-    """Blocks the top-level packages `blocked`; those in `operator_packages` still give their operators."""
-    folders = []
-    loaders = {}
-    for package in blocked:
-        for name in [name for name in sys.modules if name == package or name.startswith(package + ".")]:
-            del sys.modules[name]
-        spec = importlib.machinery.PathFinder.find_spec(package)
-        if spec is None:
-            continue
-        locations = list(spec.submodule_search_locations or ())
-        folders += [os.path.join(os.path.realpath(location), "") for location in locations]
-        if spec.origin and not locations:
-            folders.append(os.path.realpath(spec.origin))
-        if package in operator_packages:
-            loaders[package] = OperatorLoader(
-                sorted(library for location in locations for library in glob.glob(os.path.join(location, "_C*.so")))
-            )
+class Source:
+    """A top-level package, and what of it is installed."""
+
+    def __init__(self, package, places, libraries):
+        self.package = package
+        # The package's folders, each with a slash at its end, or the one file of a module.
+        self.places = places
+        self.libraries = libraries
+
+
+@functools.cache
+def locate(package):
+    """Looks a package up without importing it."""
+    spec = importlib.machinery.PathFinder.find_spec(package)
+    if spec is None:
+        return Source(package, (), ())
+    folders = list(spec.submodule_search_locations or ())
+    if not folders:
+        return Source(package, (os.path.realpath(spec.origin),), ())
+    libraries = sorted(library for folder in folders for library in glob.glob(os.path.join(folder, "_C*.so")))
+    return Source(package, tuple(os.path.join(os.path.realpath(folder), "") for folder in folders), libraries)
+
+
+def install(sources, operator_packages):
+    """Blocks the packages of `sources`; those named in `operator_packages` still give their operators."""
+    blocked = {source.package for source in sources}
+    for name in [name for name in sys.modules if name.partition(".")[0] in blocked]:
+        del sys.modules[name]
+    loaders = {
+        source.package: OperatorLoader(source.libraries) for source in sources if source.package in operator_packages
+    }
     sys.meta_path[:] = [Gate(blocked, loaders)]
-    if folders:
-        sys.addaudithook(_watch(tuple(folders)))
+    places = tuple(place for source in sources for place in source.places)
+    if places:
+        sys.addaudithook(_watch(places))
 
 
-def _watch(folders):
+def _watch(places):
     realpath = os.path.realpath
 
     def watch(event, arguments):
         if event != "open" or not isinstance(arguments[0], (str, bytes)):
             return
         path = os.fsdecode(arguments[0])
-        if path.startswith(folders) or realpath(path).startswith(folders):
+        if path.startswith(places) or realpath(path).startswith(places):
             raise PermissionError(f"{path!r} belongs to a source of this bundle, which is kept out of reach")
 
     return watch

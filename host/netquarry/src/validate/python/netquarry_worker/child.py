@@ -9,13 +9,13 @@ FINISHED = 0
 HARNESS_FAILED = 70
 
 
-def run(job, report_descriptor, output_descriptor, settings, parent):
+def run(job, sources, report_descriptor, output_descriptor, settings, parent):
     """Returns the exit status, which the host takes for no more than a hint."""
     descriptor = confinement.detach(report_descriptor, output_descriptor, parent)
     reporter = report.Report(descriptor, job["token"])
     try:
         reporter.send("confined", protections=confinement.apply(settings, job["scratch"]))
-        barrier.install(job["blocked_packages"], job["operator_packages"])
+        barrier.install(sources, job["operator_packages"])
     except Exception as error:
         reporter.send("harness", exception=report.describe(error))
         return HARNESS_FAILED

@@ -71,9 +71,10 @@ def seed():
     """Every level starts from the same random state, so that a verdict does not depend on what ran before."""
     random.seed(SEED)
     if "torch" in sys.modules:
-        sys.modules["torch"].manual_seed(SEED)
-    if "numpy" in sys.modules:
-        sys.modules["numpy"].random.seed(SEED)
+        # What `torch.manual_seed` does on a machine without accelerators, without looking for them.
+        sys.modules["torch"].default_generator.manual_seed(SEED)
+    if "numpy.random" in sys.modules:
+        sys.modules["numpy.random"].seed(SEED)
 
 
 def explain(error, bundle):

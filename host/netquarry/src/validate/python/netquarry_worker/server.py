@@ -12,9 +12,13 @@ import resource
 import select
 import signal
 import socket
+import sys
 import time
 
-from netquarry_worker import child, confinement, protocol
+from netquarry_worker import barrier, child, confinement, pages, protocol
+
+# From this many children on it pays to make forks cheap.
+MANY_CHILDREN = 32
 
 
 class Running:
@@ -61,6 +65,9 @@ def main():
     settings, _ = protocol.receive(control)
     for module in settings["warm"]:
         importlib.import_module(module)
+    if "numpy" in sys.modules:
+        # numpy imports it on first use, so that a bundle cannot tell; and every child has to seed it.
+        importlib.import_module("numpy.random")
     confinement.protect_worker()
     gc.collect()
     gc.disable()
@@ -77,29 +84,33 @@ def serve(control, settings):
     poller.register(control, select.POLLIN)
     by_handle = {}
     by_socket = {}
+    children = 0
     while True:
-        for descriptor, _ in poller.poll():
-            if descriptor == control.fileno():
-                job, passed = protocol.receive(control, descriptors=3)
-                if job is None:
-                    for running in by_handle.values():
-                        running.kill()
-                    return
-                running = start(job, passed, settings)
-                by_handle[running.handle] = by_socket[running.job_socket.fileno()] = running
-                poller.register(running.handle, select.POLLIN)
-                poller.register(running.job_socket, select.POLLIN)
-            elif descriptor in by_handle:
-                running = by_handle.pop(descriptor)
-                del by_socket[running.job_socket.fileno()]
-                poller.unregister(running.handle)
-                poller.unregister(running.job_socket)
-                running.reap()
-            elif descriptor in by_socket:
-                # Whatever the host says there means one thing; its end is told by the handle.
-                by_socket[descriptor].kill()
+        ready = [descriptor for descriptor, _ in poller.poll()]
+        for descriptor in ready:
+            if running := by_socket.pop(descriptor, None):
+                # Whatever the host says on a job's socket, its silence included, means: end this one.
                 poller.unregister(descriptor)
-                poller.register(descriptor, 0)
+                running.kill()
+            if running := by_handle.pop(descriptor, None):
+                poller.unregister(descriptor)
+                if by_socket.pop(running.job_socket.fileno(), None):
+                    poller.unregister(running.job_socket)
+                running.reap()
+        # New descriptors only now: one of them can have the number of another that was closed above.
+        if control.fileno() in ready:
+            job, passed = protocol.receive(control, descriptors=3)
+            if job is None:
+                break
+            children += 1
+            if children == MANY_CHILDREN:
+                pages.collapse()
+            running = start(job, passed, settings)
+            by_handle[running.handle] = by_socket[running.job_socket.fileno()] = running
+            poller.register(running.handle, select.POLLIN)
+            poller.register(running.job_socket, select.POLLIN)
+    for running in by_handle.values():
+        running.kill()
 
 
 def start(job, passed, settings):
@@ -107,12 +118,14 @@ def start(job, passed, settings):
     job_socket, report, output = passed
     parent = os.getpid()
     before = time.process_time()
+    # Looked up here, once for all children, rather than in each of them.
+    sources = [barrier.locate(package) for package in job["blocked_packages"]]
     pid = os.fork()
     if pid == 0:
         # Nothing may escape from here into the parent's loop, whatever it is.
         status = child.HARNESS_FAILED
         try:
-            status = child.run(job, report, output, settings, parent)
+            status = child.run(job, sources, report, output, settings, parent)
         finally:
             os._exit(status)
     os.close(report)
