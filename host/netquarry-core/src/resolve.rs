@@ -1,6 +1,6 @@
 //! What a name means: the object to which CPython would bind it, across files and sources.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use crate::facts::{BindingKind, ImportForm, ImportStatement, Reference, ReferenceBinding, StatementKind, Symbol};
 use crate::index::{DefinitionId, FileId, Index, Module, SourceId, Variable, is_unguarded};
@@ -75,8 +75,15 @@ pub struct Resolution {
     pub confidence: Confidence,
 }
 
-/// Names seen on the way, so that modules that import each other's names in a circle end as undefined.
-type Trail = HashSet<(FileId, String)>;
+/// What was asked on the way to an answer: `None` while it is being found out, so that modules that import each other's
+/// names in a circle end as undefined.
+#[derive(Debug, Default)]
+pub(crate) struct Trail {
+    /// The meaning of a global name of a file.
+    names: HashMap<(FileId, String), Option<Entity>>,
+    /// Whether a star import of a file brings a name.
+    pub(crate) exports: HashMap<(FileId, String), Option<bool>>,
+}
 
 impl Index {
     /// The meaning of a reference in a statement of `definition`.
@@ -90,7 +97,7 @@ impl Index {
             }
         };
         let path: Vec<&str> = reference.path.iter().map(|attribute| facts.name(attribute.name)).collect();
-        let (entity, rest) = self.walk(entity, &path, &mut Trail::new());
+        let (entity, rest) = self.walk(entity, &path, &mut Trail::default());
         let consumed = path.len() - rest.len();
         let confidence = match entity {
             Entity::External(External::Star { .. }) => Confidence::Heuristic,
@@ -102,7 +109,7 @@ impl Index {
 
     /// The meaning of a global name of `file`.
     pub fn resolve_global(&self, file: FileId, name: &str) -> Entity {
-        self.global(file, name, &mut Trail::new())
+        self.global(file, name, &mut Trail::default())
     }
 
     /// The meaning of a dotted path that stands in `file`, and the attributes that are left of it.
@@ -118,14 +125,22 @@ impl Index {
         file: FileId,
         parts: &'slice [&'path str],
     ) -> (Entity, &'slice [&'path str]) {
-        let mut trail = Trail::new();
-        let entity = self.global(file, parts[0], &mut trail);
-        self.walk(entity, &parts[1..], &mut trail)
+        self.resolve_within(file, parts, &mut Trail::default())
+    }
+
+    pub(crate) fn resolve_within<'slice, 'path>(
+        &self,
+        file: FileId,
+        parts: &'slice [&'path str],
+        trail: &mut Trail,
+    ) -> (Entity, &'slice [&'path str]) {
+        let entity = self.global(file, parts[0], trail);
+        self.walk(entity, &parts[1..], trail)
     }
 
     /// What `import.names[name]` binds.
     pub fn resolve_imported(&self, file: FileId, import: &ImportStatement, name: u32) -> Entity {
-        self.imported(file, import, name, &mut Trail::new())
+        self.imported(file, import, name, &mut Trail::default())
     }
 
     /// The import statement and place in it that alone decide about a global name; `None` where anything else binds it.
@@ -151,9 +166,17 @@ impl Index {
     }
 
     fn global(&self, file: FileId, name: &str, trail: &mut Trail) -> Entity {
-        if !trail.insert((file, name.to_owned())) {
-            return Entity::Undefined;
+        let key = (file, name.to_owned());
+        if let Some(known) = trail.names.get(&key) {
+            return known.clone().unwrap_or(Entity::Undefined);
         }
+        trail.names.insert(key.clone(), None);
+        let entity = self.global_unknown(file, name, trail);
+        trail.names.insert(key, Some(entity.clone()));
+        entity
+    }
+
+    fn global_unknown(&self, file: FileId, name: &str, trail: &mut Trail) -> Entity {
         let indexed = self.file(file);
         if let Some((statement, import, place)) = self.import_binding(file, name) {
             let import = &indexed.statement(statement).imports[import as usize];
@@ -172,7 +195,7 @@ impl Index {
     /// The meaning of a name that no statement of the file binds.
     fn unbound(&self, file: FileId, name: &str, trail: &mut Trail) -> Entity {
         for module in self.internal_stars(file) {
-            if self.exports(module, name) {
+            if self.exports(module, name, trail) {
                 let entity = self.member(module, name, trail);
                 if !matches!(entity, Entity::Undefined | Entity::Missing(_)) {
                     return entity;
@@ -195,7 +218,7 @@ impl Index {
     fn member(&self, file: FileId, name: &str, trail: &mut Trail) -> Entity {
         let indexed = self.file(file);
         // `from . import name` in a package's own `__init__`: while it runs, the package has no such attribute yet.
-        let is_being_bound = trail.contains(&(file, name.to_owned()));
+        let is_being_bound = matches!(trail.names.get(&(file, name.to_owned())), Some(None));
         if indexed.binders(name).next().is_some() && !is_being_bound {
             return self.global(file, name, trail);
         }

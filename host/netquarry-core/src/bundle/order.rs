@@ -157,7 +157,7 @@ impl Providers<'_> {
         }
     }
 
-    /// The items that bind and change a variable before `rank`; all that bind it where upstream would run none before.
+    /// The items that bind and change a variable up to `rank`; all that bind it where upstream would run none before.
     fn of_variable(&self, variable: Variable, rank: u32) -> Vec<usize> {
         if let Some(place) = self.places.get(&Item::Replacement(variable)) {
             return vec![*place];
@@ -169,7 +169,8 @@ impl Providers<'_> {
                 self.places.get(&Item::Definition(DefinitionId { file: variable.file, statement })).copied()
             })
             .collect();
-        let earlier: Vec<usize> = binders.iter().copied().filter(|place| self.items[*place].0 < rank).collect();
+        // An item that binds the variable itself is one of them: it needs none that comes later.
+        let earlier: Vec<usize> = binders.iter().copied().filter(|place| self.items[*place].0 <= rank).collect();
         if earlier.is_empty() {
             return binders;
         }

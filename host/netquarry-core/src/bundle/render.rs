@@ -129,7 +129,7 @@ impl Page {
             self.push(if apart || !same_file { "\n\n" } else { "" });
         }
         if !same_file && next.file.is_some() {
-            self.push(&format!("# From {path}\n"));
+            self.push(&format!("# --- {path} ---\n"));
         }
     }
 

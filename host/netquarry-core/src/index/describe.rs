@@ -123,22 +123,22 @@ impl Index {
         let mut seen = HashSet::new();
         let mut waiting: VecDeque<(FileId, Operand)> = class.bases.iter().map(|base| (file, *base)).collect();
         while let Some((file, operand)) = waiting.pop_front() {
-            let ancestor = match self.base(file, &operand) {
-                Some(Base::Class(definition, class)) => {
-                    waiting.extend(class.bases.iter().map(|base| (definition.file, *base)));
+            let Some(base) = self.base(file, &operand) else { continue };
+            let (path, external, class) = match base {
+                Base::Class(definition, class) => {
                     let indexed = self.file(definition.file);
-                    Ancestor {
-                        path: format!("{}.{}", indexed.module(), indexed.facts.name(class.name)),
-                        external: false,
-                        methods: methods(&indexed.facts, class),
-                    }
+                    let path = format!("{}.{}", indexed.module(), indexed.facts.name(class.name));
+                    (path, false, Some((definition.file, class)))
                 }
-                Some(Base::Other(path, external)) => Ancestor { path, external, methods: Vec::new() },
-                None => continue,
+                Base::Other(path, external) => (path, external, None),
             };
-            if seen.insert(ancestor.path.clone()) {
-                ancestors.push(ancestor);
+            // A class may be its own base by name: `class Foo(Foo)` extends what another statement bound.
+            if !seen.insert(path.clone()) {
+                continue;
             }
+            waiting.extend(class.iter().flat_map(|(file, class)| class.bases.iter().map(|base| (*file, *base))));
+            let methods = class.map_or_else(Vec::new, |(file, class)| methods(&self.file(file).facts, class));
+            ancestors.push(Ancestor { path, external, methods });
         }
         ancestors
     }

@@ -1,36 +1,42 @@
 //! Which names a star import brings.
 
-use std::collections::HashSet;
-
 use super::{FileId, Index, Module};
 use crate::facts::ImportForm;
+use crate::resolve::{Entity, Trail};
 
 impl Index {
     /// Whether `from <file> import *` brings `name`.
-    pub fn exports(&self, file: FileId, name: &str) -> bool {
-        self.exports_within(file, name, &mut HashSet::new())
+    pub(crate) fn exports(&self, file: FileId, name: &str, trail: &mut Trail) -> bool {
+        let key = (file, name.to_owned());
+        if let Some(known) = trail.exports.get(&key) {
+            return known.unwrap_or(false);
+        }
+        trail.exports.insert(key.clone(), None);
+        let exported = self.exports_unknown(file, name, trail);
+        trail.exports.insert(key, Some(exported));
+        exported
     }
 
-    fn exports_within(&self, file: FileId, name: &str, seen: &mut HashSet<FileId>) -> bool {
-        if !seen.insert(file) {
-            return false;
-        }
+    fn exports_unknown(&self, file: FileId, name: &str, trail: &mut Trail) -> bool {
         let indexed = self.file(file);
         let exports = &indexed.facts.exports;
-        let is_bound = |seen: &mut HashSet<FileId>| {
-            indexed.binders.contains_key(name)
-                || self.internal_stars(file).any(|module| self.exports_within(module, name, seen))
-        };
         if !exports.declared {
-            return !name.starts_with('_') && is_bound(seen);
+            return !name.starts_with('_') && self.has_global(file, name, trail);
         }
         exports.names.iter().any(|export| indexed.facts.name(*export) == name)
             || exports.all_of.iter().any(|path| {
-                let (entity, rest) = self.resolve_path(file, indexed.facts.name(*path));
-                matches!(entity, crate::resolve::Entity::Module(module)
-                    if rest.is_empty() && self.exports_within(module, name, seen))
+                let parts: Vec<&str> = indexed.facts.name(*path).split('.').collect();
+                match self.resolve_within(file, &parts, trail) {
+                    (Entity::Module(module), []) => self.exports(module, name, trail),
+                    _ => false,
+                }
             })
-            || (exports.dynamic && !name.starts_with('_') && is_bound(seen))
+            || (exports.dynamic && !name.starts_with('_') && self.has_global(file, name, trail))
+    }
+
+    fn has_global(&self, file: FileId, name: &str, trail: &mut Trail) -> bool {
+        self.file(file).binders.contains_key(name)
+            || self.internal_stars(file).any(|module| self.exports(module, name, trail))
     }
 
     /// The files of the index that `file` star-imports at module level, the last one first: it wins.
