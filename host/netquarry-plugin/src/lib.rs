@@ -1,0 +1,35 @@
+//! The WebAssembly plugin host.
+//!
+//! [`PluginHost::load`] turns the bytes of a component into a [`Plugin`], which with a configuration becomes one of
+//! [`DiscoveryRule`], [`RepoShim`], [`DedupStrategy`] and [`SpecEmitter`]. These speak the core's types; the types of the
+//! contract in `wit/` stay inside this crate.
+//!
+//! Every call runs in a store of its own: nothing that a plugin keeps in its memory outlives the call, so results do not
+//! depend on how calls are spread over threads, and a call that traps leaves nothing behind.
+
+pub mod api_version;
+mod bindings;
+mod cache;
+mod call;
+mod dedup;
+mod discovery;
+mod emit;
+mod emitted_path;
+mod error;
+mod first_party;
+mod host;
+mod limits;
+mod plugin;
+mod registry;
+mod shim;
+
+pub use crate::dedup::DedupStrategy;
+pub use crate::discovery::{Discovery, DiscoveryRule};
+pub use crate::emit::{EmittedFile, Emission, SpecEmitter};
+pub use crate::error::{CallError, CallFailure, ConfigureError, LoadError, LogLevel, LogMessage, PluginIdentity};
+pub use crate::first_party::{EmbeddedComponent, first_party, first_party_registry};
+pub use crate::host::{HostError, HostOptions, PluginHost};
+pub use crate::limits::Limits;
+pub use crate::plugin::{Description, Kind, Plugin};
+pub use crate::registry::{Location, Registry, RegistryPlugin, RegistryVersion};
+pub use crate::shim::RepoShim;

@@ -1,0 +1,57 @@
+//! Write NetQuarry plugins in Rust.
+//!
+//! A plugin is a type that implements [`Plugin`] and the trait of its kind, and one line that exports it:
+//!
+//! ```
+//! use netquarry_sdk::discovery::{Category, ClassDescription, DiscoveryRule, Proposal};
+//! use netquarry_sdk::{ConfigurationError, NoConfiguration, Plugin};
+//!
+//! /// Takes every class whose name ends in "Head".
+//! struct Heads;
+//!
+//! impl Plugin for Heads {
+//!     const NAME: &str = "discover-heads";
+//!     const VERSION: &str = "0.1.0";
+//!     const DOCUMENTATION: &str = "Takes every class whose name ends in `Head`.";
+//!     type Configuration = NoConfiguration;
+//!
+//!     fn new(_: NoConfiguration) -> Result<Self, ConfigurationError> {
+//!         Ok(Self)
+//!     }
+//! }
+//!
+//! impl DiscoveryRule for Heads {
+//!     fn discover(&self, classes: &[ClassDescription]) -> Result<Vec<Proposal>, String> {
+//!         let heads = (0..).zip(classes).filter(|(_, class)| class.name.ends_with("Head"));
+//!         let propose = |(index, _)| Proposal { index, category: Category::Utility, reason: "named a head".to_owned() };
+//!         Ok(heads.map(propose).collect())
+//!     }
+//! }
+//!
+//! netquarry_sdk::export!(Heads as DiscoveryRule);
+//! ```
+//!
+//! The crate is built as a `cdylib` for `wasm32-unknown-unknown`, and as an `rlib` for its tests: natively everything
+//! works but the imports of the host, for which each kind has a trait that a test implements (see [`dedup::Blocks`] and
+//! [`shim::CodeIndex`]).
+//!
+//! What the fields mean and which limits hold is written in the WIT package `netquarry:plugin`.
+
+#[doc(hidden)]
+pub mod bindings;
+pub mod dedup;
+pub mod discovery;
+pub mod emit;
+#[doc(hidden)]
+pub mod export;
+pub mod log;
+mod plugin;
+pub mod shim;
+#[cfg(not(target_family = "wasm"))]
+pub mod testing;
+
+pub use crate::bindings::discovery_rule::netquarry::plugin::types::{ConfigurationError, Description, Kind};
+pub use crate::plugin::{NoConfiguration, Plugin, configured};
+
+/// The version of the WIT package that plugins of this crate are written against.
+pub const API_VERSION: &str = "0.1.0";

@@ -1,0 +1,158 @@
+//! One call of a plugin: a fresh store with its limits, and what came of it.
+
+use std::collections::VecDeque;
+
+use wasmtime::component::ResourceTable;
+use wasmtime::{Engine, Store, Trap, WasmBacktrace};
+
+use crate::bindings::base::netquarry::plugin::{log, types};
+use crate::error::{CallError, CallFailure, LogLevel, LogMessage, PluginIdentity};
+use crate::host::TICK;
+use crate::limits::{Allowance, Limits};
+
+/// What the host keeps about a call while it runs.
+pub(crate) struct State {
+    plugin: PluginIdentity,
+    allowance: Allowance,
+    /// The last messages.
+    log: VecDeque<LogMessage>,
+    logged: usize,
+    pub(crate) resources: ResourceTable,
+}
+
+impl State {
+    const MESSAGES: usize = 1000;
+    const MESSAGES_KEPT: usize = 20;
+    const MESSAGE_BYTES: usize = 4096;
+}
+
+impl types::Host for State {}
+
+impl log::Host for State {
+    fn log(&mut self, level: log::Level, mut message: String) -> wasmtime::Result<()> {
+        self.logged += 1;
+        if self.logged > Self::MESSAGES {
+            return Err(wasmtime::Error::msg("the limit on messages is reached"));
+        }
+        message.truncate(message.floor_char_boundary(Self::MESSAGE_BYTES));
+        let (level, plugin) = (LogLevel::from(level), &self.plugin.name);
+        match level {
+            LogLevel::Debug => tracing::debug!(plugin, "{message}"),
+            LogLevel::Info => tracing::info!(plugin, "{message}"),
+            LogLevel::Warning => tracing::warn!(plugin, "{message}"),
+            LogLevel::Error => tracing::error!(plugin, "{message}"),
+        }
+        if self.log.len() == Self::MESSAGES_KEPT {
+            self.log.pop_front();
+        }
+        self.log.push_back(LogMessage { level, text: message });
+        Ok(())
+    }
+}
+
+impl From<log::Level> for LogLevel {
+    fn from(level: log::Level) -> Self {
+        match level {
+            log::Level::Debug => Self::Debug,
+            log::Level::Info => Self::Info,
+            log::Level::Warning => Self::Warning,
+            log::Level::Error => Self::Error,
+        }
+    }
+}
+
+/// Makes calls of one plugin.
+#[derive(Clone)]
+pub(crate) struct Caller {
+    pub(crate) engine: Engine,
+    pub(crate) plugin: PluginIdentity,
+    pub(crate) limits: Limits,
+}
+
+/// What the plugin was asked to do, for errors.
+#[derive(Clone, Copy)]
+pub(crate) struct Task<'a> {
+    pub(crate) stage: &'static str,
+    /// Empty where the call is not about an item of work.
+    pub(crate) item: &'a str,
+}
+
+impl Caller {
+    /// Runs `work` in a store of its own. `work` instantiates the component and calls it; an error of `wasmtime` that it
+    /// passes on becomes a failure of the call, and so does an `Err` inside.
+    pub(crate) fn call<R>(
+        &self,
+        task: Task<'_>,
+        work: impl FnOnce(&mut Store<State>) -> wasmtime::Result<Result<R, CallFailure>>,
+    ) -> Result<R, CallError> {
+        let mut store = self.store();
+        let result = work(&mut store);
+        let state = store.into_data();
+        let failure = match result {
+            Ok(Ok(value)) => return Ok(value),
+            Ok(Err(failure)) => failure,
+            Err(error) => self.failure(&error, &state),
+        };
+        let Task { stage, item } = task;
+        let log = state.log.into();
+        Err(CallError { plugin: self.plugin.clone(), stage, item: item.to_owned(), failure, log })
+    }
+
+    fn store(&self) -> Store<State> {
+        let state = State {
+            plugin: self.plugin.clone(),
+            allowance: Allowance::new(self.limits.memory),
+            log: VecDeque::new(),
+            logged: 0,
+            resources: ResourceTable::new(),
+        };
+        let mut store = Store::new(&self.engine, state);
+        store.limiter(|state| &mut state.allowance);
+        store.set_fuel(self.limits.fuel).expect("the engine is set up to consume fuel");
+        // One tick more, because the current one may be nearly over.
+        let ticks = self.limits.deadline.as_nanos() / TICK.as_nanos() + 1;
+        store.set_epoch_deadline(u64::try_from(ticks).unwrap_or(u64::MAX / 2));
+        store.epoch_deadline_trap();
+        store.set_hostcall_fuel(self.limits.transfer);
+        store
+    }
+
+    fn failure(&self, error: &wasmtime::Error, state: &State) -> CallFailure {
+        let Limits { fuel, memory, transfer, deadline } = self.limits;
+        if let Some(wanted) = state.allowance.refused {
+            return CallFailure::Memory { wanted, limit: memory };
+        }
+        if state.logged > State::MESSAGES {
+            return CallFailure::Log { limit: State::MESSAGES };
+        }
+        match error.downcast_ref::<Trap>() {
+            Some(Trap::OutOfFuel) => return CallFailure::Fuel { fuel },
+            Some(Trap::Interrupt) => return CallFailure::Deadline { deadline },
+            _ => {}
+        }
+        let reason = error.root_cause().to_string();
+        // wasmtime keeps the type of this error to itself.
+        if reason.contains("fuel allocated for hostcalls has been exhausted") {
+            return CallFailure::Transfer { limit: transfer };
+        }
+        let backtrace = error.downcast_ref::<WasmBacktrace>().map(function_names).unwrap_or_default();
+        CallFailure::Trap { reason, backtrace }
+    }
+}
+
+/// What the plugin says in its own words, at a length that a person reads.
+pub(crate) fn refusal(mut message: String) -> CallFailure {
+    message.truncate(message.floor_char_boundary(State::MESSAGE_BYTES));
+    CallFailure::Refused(message)
+}
+
+fn function_names(backtrace: &WasmBacktrace) -> Vec<String> {
+    let name = |frame: &wasmtime::FrameInfo| match frame.symbols().first().and_then(|symbol| symbol.name()) {
+        Some(name) => name.to_owned(),
+        None => match frame.func_name() {
+            Some(name) => name.to_owned(),
+            None => format!("function {}", frame.func_index()),
+        },
+    };
+    backtrace.frames().iter().map(name).collect()
+}

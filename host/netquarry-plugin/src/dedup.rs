@@ -1,0 +1,252 @@
+//! Calls of deduplication strategies, and the blocks as they see them.
+
+use std::sync::Arc;
+
+use netquarry_core::dedup::{Banding, BlockSet, BlockSummary, KernelError, Removal, Shingling, SimilarPair, Structure};
+use wasmtime::component::Resource;
+
+use crate::bindings::dedup_strategy::netquarry::plugin::blocks;
+use crate::bindings::dedup_strategy::{DedupStrategy as Instance, DedupStrategyPre};
+use crate::cache::hexadecimal;
+use crate::call::{State, Task};
+use crate::error::{CallError, PluginIdentity};
+use crate::plugin::ConfiguredCaller;
+
+/// A deduplication strategy with its configuration.
+#[derive(Clone)]
+pub struct DedupStrategy {
+    caller: ConfiguredCaller,
+    instances: DedupStrategyPre<State>,
+}
+
+/// The blocks behind the resource `block-set`.
+pub(crate) struct BlockSetHandle(Arc<dyn BlockSet>);
+
+impl DedupStrategy {
+    pub(crate) fn new(caller: ConfiguredCaller, instances: DedupStrategyPre<State>) -> Self {
+        Self { caller, instances }
+    }
+
+    pub fn plugin(&self) -> &PluginIdentity {
+        self.caller.plugin()
+    }
+
+    /// Which blocks go, sorted; each one's survivor stays.
+    ///
+    /// # Errors
+    ///
+    /// Where the call fails, or the answer names blocks that do not exist, a block twice, or a survivor that goes too.
+    /// Nothing is then known to be a duplicate.
+    pub fn run(&self, blocks: &Arc<dyn BlockSet>) -> Result<Vec<Removal>, CallError> {
+        let item = format!("{} blocks", blocks.len());
+        let task = Task { stage: "deduplicate", item: &item };
+        let answer = self.caller.call(
+            task,
+            |store| self.instances.instantiate(store),
+            |instance, store, json| instance.call_configure(store, json),
+            |instance: &Instance, store| {
+                let handle = store.data_mut().resources.push(BlockSetHandle(Arc::clone(blocks)))?;
+                let borrow = Resource::new_borrow(handle.rep());
+                instance.call_deduplicate(store, borrow)
+            },
+        )?;
+        removals(blocks.len(), answer).map_err(|reason| self.caller.unacceptable(task, reason))
+    }
+}
+
+fn removals(count: u32, answer: Vec<blocks::Removal>) -> Result<Vec<Removal>, String> {
+    let mut goes = vec![false; usize::try_from(count).expect("addresses have at least 32 bits")];
+    for removal in &answer {
+        let slot = usize::try_from(removal.block).ok().and_then(|block| goes.get_mut(block));
+        let slot = slot.ok_or_else(|| format!("it removes block {} of {count}", removal.block))?;
+        if std::mem::replace(slot, true) {
+            return Err(format!("it removes block {} twice", removal.block));
+        }
+    }
+    for removal in &answer {
+        match usize::try_from(removal.survivor).ok().and_then(|survivor| goes.get(survivor)) {
+            Some(false) => {}
+            Some(true) => return Err(format!("block {}, the survivor of {}, goes too", removal.survivor, removal.block)),
+            None => return Err(format!("it keeps block {} of {count}", removal.survivor)),
+        }
+        if removal.similarity.is_some_and(|similarity| !(0.0..=1.0).contains(&similarity)) {
+            return Err(format!("the similarity of block {} is not between 0 and 1", removal.block));
+        }
+    }
+    let converted = |removal: blocks::Removal| {
+        let blocks::Removal { block, survivor, reason, similarity } = removal;
+        Removal { block, survivor, reason, similarity }
+    };
+    let mut removals: Vec<Removal> = answer.into_iter().map(converted).collect();
+    removals.sort_by_key(|removal| removal.block);
+    Ok(removals)
+}
+
+/// Kernels say in words what they do not offer; a number out of range is a mistake in the plugin, and traps.
+type Kernel<T> = wasmtime::Result<Result<T, String>>;
+
+impl State {
+    fn blocks(&self, handle: &Resource<BlockSetHandle>) -> wasmtime::Result<Arc<dyn BlockSet>> {
+        Ok(Arc::clone(&self.resources.get(handle)?.0))
+    }
+
+    fn blocks_with(&self, handle: &Resource<BlockSetHandle>, block: u32) -> wasmtime::Result<Arc<dyn BlockSet>> {
+        let blocks = self.blocks(handle)?;
+        check_block(block, blocks.len())?;
+        Ok(blocks)
+    }
+
+    fn blocks_of(&self, handle: &Resource<BlockSetHandle>, members: &[u32]) -> wasmtime::Result<Arc<dyn BlockSet>> {
+        let blocks = self.blocks(handle)?;
+        if let Some(last) = members.last() {
+            check_block(*last, blocks.len())?;
+        }
+        match members.windows(2).find(|pair| pair[0] >= pair[1]) {
+            Some(pair) => Err(misuse(format!("members are not ascending: {} stands before {}", pair[0], pair[1]))),
+            None => Ok(blocks),
+        }
+    }
+}
+
+fn check_block(block: u32, count: u32) -> wasmtime::Result<()> {
+    if block < count { Ok(()) } else { Err(misuse(format!("there is no block {block} among {count}"))) }
+}
+
+fn misuse(message: String) -> wasmtime::Error {
+    wasmtime::Error::msg(message)
+}
+
+fn shingling(shingling: &blocks::Shingling) -> Result<Shingling, KernelError> {
+    let normalisation = shingling.normalisation.parse()?;
+    if shingling.width == 0 {
+        return Err(KernelError::Width);
+    }
+    Ok(Shingling { normalisation, width: shingling.width })
+}
+
+/// Runs a kernel with checked options.
+fn kernel<T>(result: Result<T, KernelError>) -> Kernel<T> {
+    Ok(result.map_err(|error| error.to_string()))
+}
+
+impl blocks::Host for State {}
+
+impl blocks::HostBlockSet for State {
+    fn len(&mut self, handle: Resource<BlockSetHandle>) -> wasmtime::Result<u32> {
+        Ok(self.blocks(&handle)?.len())
+    }
+
+    fn summaries(
+        &mut self,
+        handle: Resource<BlockSetHandle>,
+        start: u32,
+        count: u32,
+    ) -> wasmtime::Result<Vec<blocks::BlockSummary>> {
+        let blocks = self.blocks(&handle)?;
+        let end = start.saturating_add(count).min(blocks.len());
+        Ok((start..end).map(|block| blocks.summary(block).into()).collect())
+    }
+
+    fn code(&mut self, handle: Resource<BlockSetHandle>, block: u32) -> wasmtime::Result<String> {
+        Ok(self.blocks_with(&handle, block)?.code(block).into_owned())
+    }
+
+    fn tokens(&mut self, handle: Resource<BlockSetHandle>, block: u32, normalisation: String) -> Kernel<Vec<String>> {
+        let blocks = self.blocks_with(&handle, block)?;
+        kernel(normalisation.parse().map(|normalisation| blocks.tokens(block, normalisation)))
+    }
+
+    fn shingle_count(
+        &mut self,
+        handle: Resource<BlockSetHandle>,
+        block: u32,
+        options: blocks::Shingling,
+    ) -> Kernel<u32> {
+        let blocks = self.blocks_with(&handle, block)?;
+        kernel(shingling(&options).map(|options| blocks.shingle_count(block, options)))
+    }
+
+    fn signature(
+        &mut self,
+        handle: Resource<BlockSetHandle>,
+        block: u32,
+        options: blocks::Shingling,
+        permutations: u32,
+    ) -> Kernel<Vec<u32>> {
+        let blocks = self.blocks_with(&handle, block)?;
+        let options = Banding { permutations, bands: 1, rows: 1 }.check().and_then(|_| shingling(&options));
+        kernel(options.map(|options| blocks.signature(block, options, permutations)))
+    }
+
+    fn candidate_pairs(
+        &mut self,
+        handle: Resource<BlockSetHandle>,
+        members: Vec<u32>,
+        options: blocks::Shingling,
+        banding: blocks::Banding,
+    ) -> Kernel<Vec<blocks::Pair>> {
+        let blocks = self.blocks_of(&handle, &members)?;
+        let blocks::Banding { permutations, bands, rows } = banding;
+        let banding = Banding { permutations, bands, rows }.check();
+        let options = banding.and_then(|banding| Ok((shingling(&options)?, banding)));
+        let pairs = options.map(|(options, banding)| blocks.candidate_pairs(&members, options, banding));
+        kernel(pairs.map(|pairs| pairs.into_iter().map(|(first, second)| blocks::Pair { first, second }).collect()))
+    }
+
+    fn jaccard(
+        &mut self,
+        handle: Resource<BlockSetHandle>,
+        block: u32,
+        others: Vec<u32>,
+        options: blocks::Shingling,
+    ) -> Kernel<Vec<f64>> {
+        let blocks = self.blocks_with(&handle, block)?;
+        others.iter().try_for_each(|other| check_block(*other, blocks.len()))?;
+        kernel(shingling(&options).map(|options| blocks.jaccard(block, &others, options)))
+    }
+
+    fn structure(&mut self, handle: Resource<BlockSetHandle>, block: u32) -> wasmtime::Result<blocks::Structure> {
+        Ok(self.blocks_with(&handle, block)?.structure(block).into())
+    }
+
+    fn structure_digests(
+        &mut self,
+        handle: Resource<BlockSetHandle>,
+        members: Vec<u32>,
+    ) -> wasmtime::Result<Vec<String>> {
+        let blocks = self.blocks_of(&handle, &members)?;
+        Ok(blocks.structure_digests(&members).iter().map(|digest| hexadecimal(digest)).collect())
+    }
+
+    fn structural_pairs(
+        &mut self,
+        handle: Resource<BlockSetHandle>,
+        members: Vec<u32>,
+        threshold: f64,
+    ) -> wasmtime::Result<Vec<blocks::SimilarPair>> {
+        let blocks = self.blocks_of(&handle, &members)?;
+        let pairs = blocks.structural_pairs(&members, threshold);
+        let converted =
+            |SimilarPair { first, second, similarity }| blocks::SimilarPair { first, second, similarity };
+        Ok(pairs.into_iter().map(converted).collect())
+    }
+
+    fn drop(&mut self, handle: Resource<BlockSetHandle>) -> wasmtime::Result<()> {
+        self.resources.delete(handle)?;
+        Ok(())
+    }
+}
+
+impl From<BlockSummary> for blocks::BlockSummary {
+    fn from(summary: BlockSummary) -> Self {
+        let BlockSummary { id, name, source, priority, level, accuracy, characters, sha256 } = summary;
+        Self { id, name, source, priority, level, accuracy, characters, sha256: hexadecimal(&sha256) }
+    }
+}
+
+impl From<Structure> for blocks::Structure {
+    fn from(structure: Structure) -> Self {
+        let Structure { sha256, calls, call_counts, hyperparameters } = structure;
+        Self { sha256: hexadecimal(&sha256), calls, call_counts, hyperparameters }
+    }
+}

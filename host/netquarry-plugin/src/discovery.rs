@@ -1,0 +1,207 @@
+//! Calls of discovery rules.
+
+use std::ops::Range;
+
+use netquarry_core::discovery::{Ancestor, BaseClass, CandidateProposal, ClassDescription, MethodDescription};
+use netquarry_core::record::Category;
+
+use crate::bindings::discovery_rule::netquarry::plugin::classes;
+use crate::bindings::discovery_rule::{DiscoveryRule as Instance, DiscoveryRulePre};
+use crate::call::{State, Task};
+use crate::error::{CallError, PluginIdentity};
+use crate::plugin::ConfiguredCaller;
+
+/// A discovery rule with its configuration.
+#[derive(Clone)]
+pub struct DiscoveryRule {
+    caller: ConfiguredCaller,
+    instances: DiscoveryRulePre<State>,
+}
+
+/// What a rule chose, and what it could not judge.
+#[derive(Debug, Default)]
+pub struct Discovery {
+    /// In the order of the classes.
+    pub proposals: Vec<CandidateProposal>,
+    /// One for each class at which the rule failed, or for a run of classes where there were too many to look further.
+    pub failures: Vec<CallError>,
+}
+
+/// A batch ends with the first module that takes it to this size, ...
+const BATCH: usize = 256;
+/// ... and within a module at this one.
+const LARGEST_BATCH: usize = 1000;
+/// Failing classes of one batch that are told from their neighbours.
+const ISOLATED_FAILURES: usize = 8;
+
+impl DiscoveryRule {
+    pub(crate) fn new(caller: ConfiguredCaller, instances: DiscoveryRulePre<State>) -> Self {
+        Self { caller, instances }
+    }
+
+    pub fn plugin(&self) -> &PluginIdentity {
+        self.caller.plugin()
+    }
+
+    /// Judges all classes, in batches of whole modules where the classes are sorted by module. A batch that fails is
+    /// divided until the class at fault is found; the others are judged all the same.
+    pub fn discover(&self, classes: &[ClassDescription]) -> Discovery {
+        let mut discovery = Discovery::default();
+        for batch in batches(classes) {
+            let mut isolated = 0;
+            self.judge(classes, batch, &mut isolated, &mut discovery);
+        }
+        discovery
+    }
+
+    fn judge(&self, classes: &[ClassDescription], range: Range<usize>, isolated: &mut usize, into: &mut Discovery) {
+        match self.ask(classes, range.clone()) {
+            Ok(proposals) => into.proposals.extend(proposals),
+            Err(error) if range.len() == 1 || *isolated >= ISOLATED_FAILURES => {
+                *isolated += 1;
+                into.failures.push(error);
+            }
+            Err(_) => {
+                let middle = range.start + range.len() / 2;
+                self.judge(classes, range.start..middle, isolated, into);
+                self.judge(classes, middle..range.end, isolated, into);
+            }
+        }
+    }
+
+    fn ask(&self, classes: &[ClassDescription], range: Range<usize>) -> Result<Vec<CandidateProposal>, CallError> {
+        let item = label(&classes[range.clone()]);
+        let task = Task { stage: "discover", item: &item };
+        let records: Vec<_> = classes[range.clone()].iter().map(classes::ClassDescription::from).collect();
+        let answer = self.caller.call(
+            task,
+            |store| self.instances.instantiate(store),
+            |instance, store, json| instance.call_configure(store, json),
+            |instance: &Instance, store| instance.call_discover(store, &records),
+        )?;
+        proposals(classes, range, answer).map_err(|reason| self.caller.unacceptable(task, reason))
+    }
+}
+
+/// Runs of whole modules, each of a good size for one call.
+fn batches(classes: &[ClassDescription]) -> Vec<Range<usize>> {
+    let mut batches = Vec::new();
+    let mut start = 0;
+    for end in 1..=classes.len() {
+        let module_ends = classes.get(end).is_none_or(|next| next.module != classes[end - 1].module);
+        let size = end - start;
+        if (module_ends && size >= BATCH) || size == LARGEST_BATCH || end == classes.len() {
+            batches.push(start..end);
+            start = end;
+        }
+    }
+    batches
+}
+
+/// The classes, for an error.
+fn label(classes: &[ClassDescription]) -> String {
+    match classes {
+        [] => "no class".to_owned(),
+        [class] => format!("{}:{}", class.source, class.path),
+        [first, .., last] => {
+            format!("{} classes, {}:{} to {}:{}", classes.len(), first.source, first.path, last.source, last.path)
+        }
+    }
+}
+
+fn proposals(
+    all: &[ClassDescription],
+    range: Range<usize>,
+    answer: Vec<classes::Proposal>,
+) -> Result<Vec<CandidateProposal>, String> {
+    let mut proposals = Vec::with_capacity(answer.len());
+    for classes::Proposal { index, category, reason } in answer {
+        let index = usize::try_from(index).ok().filter(|index| *index < range.len());
+        let index = range.start + index.ok_or_else(|| format!("it proposes a class beyond the {} given", range.len()))?;
+        let qualified_name = all[index].path.clone();
+        proposals.push(CandidateProposal { index, qualified_name, category: category.into(), reason });
+    }
+    proposals.sort_by_key(|proposal| proposal.index);
+    match proposals.windows(2).find(|pair| pair[0].index == pair[1].index) {
+        Some(pair) => Err(format!("it proposes {} twice", pair[0].qualified_name)),
+        None => Ok(proposals),
+    }
+}
+
+impl classes::Host for State {}
+
+impl From<&ClassDescription> for classes::ClassDescription {
+    fn from(class: &ClassDescription) -> Self {
+        Self {
+            name: class.name.clone(),
+            path: class.path.clone(),
+            module: class.module.clone(),
+            source: class.source.clone(),
+            file: class.file.clone(),
+            bases: class.bases.iter().map(classes::BaseClass::from).collect(),
+            metaclass: class.metaclass.clone(),
+            ancestors: class.ancestors.iter().map(classes::Ancestor::from).collect(),
+            methods: class.methods.iter().map(classes::Method::from).collect(),
+            decorators: class.decorators.clone(),
+            attributes: class.attributes.clone(),
+            references: class.references.clone(),
+            summary: class.summary.clone(),
+            conditional: class.conditional,
+            subclassed: class.subclassed,
+        }
+    }
+}
+
+impl From<&BaseClass> for classes::BaseClass {
+    fn from(base: &BaseClass) -> Self {
+        Self { written: base.written.clone(), resolved: base.resolved.clone() }
+    }
+}
+
+impl From<&Ancestor> for classes::Ancestor {
+    fn from(ancestor: &Ancestor) -> Self {
+        let methods = ancestor.methods.iter().map(classes::Method::from).collect();
+        Self { path: ancestor.path.clone(), external: ancestor.external, methods }
+    }
+}
+
+impl From<&MethodDescription> for classes::Method {
+    fn from(method: &MethodDescription) -> Self {
+        Self {
+            name: method.name.clone(),
+            parameters: method.parameters.clone(),
+            decorators: method.decorators.clone(),
+            stub: method.is_stub,
+        }
+    }
+}
+
+impl From<classes::Category> for Category {
+    fn from(category: classes::Category) -> Self {
+        match category {
+            classes::Category::Attention => Self::Attention,
+            classes::Category::Convolution => Self::Convolution,
+            classes::Category::TransformerBlock => Self::TransformerBlock,
+            classes::Category::Pooling => Self::Pooling,
+            classes::Category::Normalisation => Self::Normalisation,
+            classes::Category::Loss => Self::Loss,
+            classes::Category::Architecture => Self::Architecture,
+            classes::Category::Utility => Self::Utility,
+        }
+    }
+}
+
+impl From<Category> for classes::Category {
+    fn from(category: Category) -> Self {
+        match category {
+            Category::Attention => Self::Attention,
+            Category::Convolution => Self::Convolution,
+            Category::TransformerBlock => Self::TransformerBlock,
+            Category::Pooling => Self::Pooling,
+            Category::Normalisation => Self::Normalisation,
+            Category::Loss => Self::Loss,
+            Category::Architecture => Self::Architecture,
+            Category::Utility => Self::Utility,
+        }
+    }
+}

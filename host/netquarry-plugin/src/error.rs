@@ -1,0 +1,147 @@
+//! What can go wrong with a plugin: when it is loaded, when it is configured, and when it is called.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::api_version::{ApiVersion, ApiVersionError};
+use crate::plugin::Kind;
+
+/// Which plugin, to the byte.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct PluginIdentity {
+    pub name: String,
+    pub version: String,
+    /// SHA-256 of the component, as hexadecimal digits.
+    pub digest: String,
+}
+
+impl fmt::Display for PluginIdentity {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} {} (sha256:{})", self.name, self.version, self.digest)
+    }
+}
+
+/// A component that cannot be used as a plugin.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    #[error("component sha256:{digest}: {source}")]
+    ApiVersion { digest: String, source: ApiVersionError },
+    #[error(
+        "component sha256:{digest} was written against version {found} of netquarry:plugin, and this host speaks {}; \
+         use a version of the plugin for this host, or a newer host",
+        ApiVersion::CURRENT
+    )]
+    Unsupported { digest: String, found: ApiVersion },
+    #[error("component sha256:{digest} does not compile: {reason}")]
+    Compile { digest: String, reason: String },
+    #[error("component sha256:{digest} does not fit the world {world} of netquarry:plugin: {reason}")]
+    World { digest: String, world: &'static str, reason: String },
+    #[error("component sha256:{digest} describes itself wrongly: {reason}")]
+    Description { digest: String, reason: String },
+    #[error(transparent)]
+    Call(#[from] CallError),
+}
+
+/// A plugin that cannot be used as configured.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigureError {
+    #[error("plugin {plugin} is a {found}, and a {wanted} is wanted here")]
+    Kind { plugin: PluginIdentity, found: Kind, wanted: Kind },
+    #[error("plugin {plugin} does not accept its configuration{}: {message}", at(.pointer))]
+    Refused {
+        plugin: PluginIdentity,
+        /// A JSON pointer into the configuration.
+        pointer: String,
+        message: String,
+    },
+    #[error(transparent)]
+    Call(#[from] CallError),
+}
+
+fn at(pointer: &str) -> String {
+    if pointer.is_empty() { String::new() } else { format!(" at {pointer}") }
+}
+
+/// A call that gave no result. It concerns the item alone: the next call starts anew.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CallError {
+    pub plugin: PluginIdentity,
+    /// What the plugin was asked to do: `discover`, `tables`, `answer`, `deduplicate`, `emit`, `describe`, `configure`.
+    pub stage: &'static str,
+    /// What it was asked about: a block, a name, the classes of modules. Empty where it is no item of work.
+    pub item: String,
+    pub failure: CallFailure,
+    /// What the plugin logged during the call, the last lines of it. A panic's message is among them.
+    pub log: Vec<LogMessage>,
+}
+
+impl CallError {
+    /// As many of the last lines of the log as an error shows.
+    const SHOWN: usize = 5;
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { plugin, stage, item, failure, log } = self;
+        write!(formatter, "plugin {plugin} failed to {stage}")?;
+        if !item.is_empty() {
+            write!(formatter, " {item}")?;
+        }
+        write!(formatter, ": {failure}")?;
+        let shown = log.iter().skip(log.len().saturating_sub(Self::SHOWN));
+        shown.into_iter().try_for_each(|message| write!(formatter, "\n  it logged: {}: {}", message.level, message.text))
+    }
+}
+
+impl std::error::Error for CallError {}
+
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum CallFailure {
+    /// The plugin itself says so, in its own words.
+    #[error("{0}")]
+    Refused(String),
+    #[error("it trapped: {reason}")]
+    Trap {
+        reason: String,
+        /// Names of functions of the plugin, the innermost first.
+        backtrace: Vec<String>,
+    },
+    #[error("it used up its {fuel} units of fuel (an endless loop, or more work than the limit allows)")]
+    Fuel { fuel: u64 },
+    #[error("it was stopped after {} seconds", .deadline.as_secs_f64())]
+    Deadline { deadline: Duration },
+    #[error("it wanted {wanted} bytes of memory, and may have {limit}")]
+    Memory { wanted: usize, limit: usize },
+    #[error("it passed more than {limit} bytes to the host at once")]
+    Transfer { limit: usize },
+    #[error("it logged more than {limit} messages")]
+    Log { limit: usize },
+    /// What came back breaks the contract.
+    #[error("its answer is not acceptable: {0}")]
+    Answer(String),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LogLevel {
+    Debug,
+    Info,
+    Warning,
+    Error,
+}
+
+impl fmt::Display for LogLevel {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Debug => "debug",
+            Self::Info => "info",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        })
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogMessage {
+    pub level: LogLevel,
+    pub text: String,
+}

@@ -1,0 +1,20 @@
+//! The components that are built with the host.
+
+/// A component inside of the program.
+#[derive(Clone, Copy)]
+pub struct EmbeddedComponent {
+    pub name: &'static str,
+    pub bytes: &'static [u8],
+}
+
+static COMPONENTS: &[EmbeddedComponent] = include!(concat!(env!("OUT_DIR"), "/first_party.rs"));
+
+/// All first-party components, sorted by name.
+pub fn first_party() -> &'static [EmbeddedComponent] {
+    COMPONENTS
+}
+
+/// The text of `registry.json` with the digests and sizes of the components that are in this program.
+pub fn first_party_registry() -> &'static str {
+    include_str!(concat!(env!("OUT_DIR"), "/registry.json"))
+}

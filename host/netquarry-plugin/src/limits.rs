@@ -1,0 +1,82 @@
+//! What one call of a plugin may use.
+
+use std::time::Duration;
+
+use wasmtime::ResourceLimiter;
+
+use crate::plugin::Kind;
+
+/// The budget of one call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// About one unit per instruction, so the same on every machine.
+    pub fuel: u64,
+    /// Bytes, all linear memories of the component together.
+    pub memory: usize,
+    /// Bytes that one function of the plugin may return, or pass to one function of the host.
+    pub transfer: usize,
+    /// A watchdog on wall time, for what fuel does not count. Far above what fuel allows, since a loaded machine is slow.
+    pub deadline: Duration,
+}
+
+impl Limits {
+    /// The limits that hold where nobody sets others. Fuel of a billion is about a second.
+    pub fn of(kind: Kind) -> Self {
+        const BILLION: u64 = 1_000_000_000;
+        const MEBIBYTE: usize = 1 << 20;
+        let (fuel, memory, seconds) = match kind {
+            Kind::DiscoveryRule | Kind::RepoShim | Kind::SpecEmitter => (2 * BILLION, 256 * MEBIBYTE, 120),
+            // It looks at the whole library in one call.
+            Kind::DedupStrategy => (200 * BILLION, 1024 * MEBIBYTE, 1800),
+        };
+        Self { fuel, memory, transfer: 128 * MEBIBYTE, deadline: Duration::from_secs(seconds) }
+    }
+}
+
+/// Refuses memory beyond the limit, and remembers that it did.
+#[derive(Debug)]
+pub(crate) struct Allowance {
+    limit: usize,
+    used: usize,
+    /// The size that was refused.
+    pub(crate) refused: Option<usize>,
+}
+
+impl Allowance {
+    /// Far more tables entries, instances and memories than a component of a compiler has.
+    const TABLE_ELEMENTS: usize = 1_000_000;
+    const ITEMS: usize = 100;
+
+    pub(crate) fn new(limit: usize) -> Self {
+        Self { limit, used: 0, refused: None }
+    }
+}
+
+impl ResourceLimiter for Allowance {
+    fn memory_growing(&mut self, current: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
+        let used = self.used.saturating_add(desired.saturating_sub(current));
+        if used > self.limit {
+            self.refused = Some(used);
+            // A guest that is only told "no" would go on and fail somewhere else, with a worse message.
+            return Err(wasmtime::Error::msg("the memory limit is reached"));
+        }
+        self.used = used;
+        Ok(true)
+    }
+
+    fn table_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
+        Ok(desired <= Self::TABLE_ELEMENTS)
+    }
+
+    fn instances(&self) -> usize {
+        Self::ITEMS
+    }
+
+    fn tables(&self) -> usize {
+        Self::ITEMS
+    }
+
+    fn memories(&self) -> usize {
+        Self::ITEMS
+    }
+}

@@ -1,0 +1,287 @@
+//! A loaded plugin, and how it gets its configuration.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use wasmtime::Store;
+use wasmtime::component::Component;
+
+use crate::api_version::{self, ApiVersion};
+use crate::bindings::base::netquarry::plugin::types;
+use crate::bindings::base::{BasePre, ConfigurationError};
+use crate::bindings::dedup_strategy::DedupStrategyPre;
+use crate::bindings::discovery_rule::DiscoveryRulePre;
+use crate::bindings::repo_shim::RepoShimPre;
+use crate::bindings::spec_emitter::SpecEmitterPre;
+use crate::cache::hexadecimal;
+use crate::call::{Caller, State, Task, refusal};
+use crate::dedup::DedupStrategy;
+use crate::discovery::DiscoveryRule;
+use crate::emit::SpecEmitter;
+use crate::error::{CallError, CallFailure, ConfigureError, LoadError, PluginIdentity};
+use crate::host::PluginHost;
+use crate::limits::Limits;
+use crate::shim::RepoShim;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    DiscoveryRule,
+    RepoShim,
+    DedupStrategy,
+    SpecEmitter,
+}
+
+impl Kind {
+    /// The name of its world.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::DiscoveryRule => "discovery-rule",
+            Self::RepoShim => "repo-shim",
+            Self::DedupStrategy => "dedup-strategy",
+            Self::SpecEmitter => "spec-emitter",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+impl From<types::Kind> for Kind {
+    fn from(kind: types::Kind) -> Self {
+        match kind {
+            types::Kind::DiscoveryRule => Self::DiscoveryRule,
+            types::Kind::RepoShim => Self::RepoShim,
+            types::Kind::DedupStrategy => Self::DedupStrategy,
+            types::Kind::SpecEmitter => Self::SpecEmitter,
+        }
+    }
+}
+
+/// What a plugin says about itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Description {
+    pub name: String,
+    pub version: String,
+    pub kind: Kind,
+    /// Markdown; the first line is a one-line summary.
+    pub documentation: String,
+    /// A JSON Schema of an object.
+    pub configuration_schema: Value,
+}
+
+/// A component that fits its world, ready to be configured.
+#[derive(Clone)]
+pub struct Plugin {
+    identity: PluginIdentity,
+    description: Description,
+    caller: Caller,
+    instances: Instances,
+}
+
+/// Makes instances of the component.
+#[derive(Clone)]
+enum Instances {
+    DiscoveryRule(DiscoveryRulePre<State>),
+    RepoShim(RepoShimPre<State>),
+    DedupStrategy(DedupStrategyPre<State>),
+    SpecEmitter(SpecEmitterPre<State>),
+}
+
+impl Plugin {
+    pub fn identity(&self) -> &PluginIdentity {
+        &self.identity
+    }
+
+    pub fn description(&self) -> &Description {
+        &self.description
+    }
+
+    /// The plugin as a discovery rule.
+    ///
+    /// # Errors
+    ///
+    /// Where it is of another kind or refuses the configuration, a JSON object.
+    pub fn discovery_rule(&self, configuration: &Value) -> Result<DiscoveryRule, ConfigureError> {
+        let Instances::DiscoveryRule(instances) = &self.instances else {
+            return Err(self.wrong_kind(Kind::DiscoveryRule));
+        };
+        let caller = self.configured(configuration, |store, json| instances.instantiate(&mut *store)?.call_configure(store, json))?;
+        Ok(DiscoveryRule::new(caller, instances.clone()))
+    }
+
+    /// The plugin as a shim.
+    ///
+    /// # Errors
+    ///
+    /// As [`Plugin::discovery_rule`].
+    pub fn repo_shim(&self, configuration: &Value) -> Result<RepoShim, ConfigureError> {
+        let Instances::RepoShim(instances) = &self.instances else {
+            return Err(self.wrong_kind(Kind::RepoShim));
+        };
+        let caller = self.configured(configuration, |store, json| instances.instantiate(&mut *store)?.call_configure(store, json))?;
+        Ok(RepoShim::new(caller, instances.clone()))
+    }
+
+    /// The plugin as a deduplication strategy.
+    ///
+    /// # Errors
+    ///
+    /// As [`Plugin::discovery_rule`].
+    pub fn dedup_strategy(&self, configuration: &Value) -> Result<DedupStrategy, ConfigureError> {
+        let Instances::DedupStrategy(instances) = &self.instances else {
+            return Err(self.wrong_kind(Kind::DedupStrategy));
+        };
+        let caller = self.configured(configuration, |store, json| instances.instantiate(&mut *store)?.call_configure(store, json))?;
+        Ok(DedupStrategy::new(caller, instances.clone()))
+    }
+
+    /// The plugin as an emitter.
+    ///
+    /// # Errors
+    ///
+    /// As [`Plugin::discovery_rule`].
+    pub fn spec_emitter(&self, configuration: &Value) -> Result<SpecEmitter, ConfigureError> {
+        let Instances::SpecEmitter(instances) = &self.instances else {
+            return Err(self.wrong_kind(Kind::SpecEmitter));
+        };
+        let caller = self.configured(configuration, |store, json| instances.instantiate(&mut *store)?.call_configure(store, json))?;
+        Ok(SpecEmitter::new(caller, instances.clone()))
+    }
+
+    fn wrong_kind(&self, wanted: Kind) -> ConfigureError {
+        ConfigureError::Kind { plugin: self.identity.clone(), found: self.description.kind, wanted }
+    }
+
+    /// Tries the configuration on an instance, so that a wrong one is known before the first piece of work.
+    fn configured(
+        &self,
+        configuration: &Value,
+        configure: impl FnOnce(&mut Store<State>, &str) -> wasmtime::Result<Result<(), ConfigurationError>>,
+    ) -> Result<ConfiguredCaller, ConfigureError> {
+        let json = configuration.to_string();
+        let task = Task { stage: "configure", item: "" };
+        match self.caller.call(task, |store| configure(store, &json).map(Ok))? {
+            Ok(()) => Ok(ConfiguredCaller { caller: self.caller.clone(), configuration: json }),
+            Err(ConfigurationError { pointer, message }) => {
+                Err(ConfigureError::Refused { plugin: self.identity.clone(), pointer, message })
+            }
+        }
+    }
+}
+
+/// Calls a plugin that has accepted its configuration.
+#[derive(Clone)]
+pub(crate) struct ConfiguredCaller {
+    caller: Caller,
+    configuration: String,
+}
+
+impl ConfiguredCaller {
+    pub(crate) fn plugin(&self) -> &PluginIdentity {
+        &self.caller.plugin
+    }
+
+    /// Makes an instance, configures it, and calls it once. `configure` and `ask` are calls of the instance that
+    /// `instantiate` returns.
+    pub(crate) fn call<I, R>(
+        &self,
+        task: Task<'_>,
+        instantiate: impl FnOnce(&mut Store<State>) -> wasmtime::Result<I>,
+        configure: impl FnOnce(&I, &mut Store<State>, &str) -> wasmtime::Result<Result<(), ConfigurationError>>,
+        ask: impl FnOnce(&I, &mut Store<State>) -> wasmtime::Result<Result<R, String>>,
+    ) -> Result<R, CallError> {
+        self.caller.call(task, |store| {
+            let instance = instantiate(store)?;
+            if let Err(error) = configure(&instance, store, &self.configuration)? {
+                return Ok(Err(refusal(format!("its configuration, which it had accepted before: {}", error.message))));
+            }
+            Ok(ask(&instance, store)?.map_err(refusal))
+        })
+    }
+
+    /// An answer that came back in good order and breaks the contract all the same.
+    pub(crate) fn unacceptable(&self, task: Task<'_>, reason: String) -> CallError {
+        let Task { stage, item } = task;
+        let failure = CallFailure::Answer(reason);
+        CallError { plugin: self.plugin().clone(), stage, item: item.to_owned(), failure, log: Vec::new() }
+    }
+}
+
+pub(crate) fn load(host: &PluginHost, bytes: &[u8]) -> Result<Plugin, LoadError> {
+    let digest = hexadecimal(&Sha256::digest(bytes));
+    check_version(bytes, &digest)?;
+    let compiled = host.compile(bytes, &digest);
+    let component =
+        compiled.map_err(|error| LoadError::Compile { digest: digest.clone(), reason: format!("{error:#}") })?;
+
+    // Its name is not known before it has described itself.
+    let unnamed = PluginIdentity { name: "(unnamed)".to_owned(), version: "?".to_owned(), digest: digest.clone() };
+    let limits = |kind| host.limits().unwrap_or_else(|| Limits::of(kind));
+    let caller = Caller { engine: host.engine().clone(), plugin: unnamed, limits: limits(Kind::DiscoveryRule) };
+    let description = describe(host, &caller, &component)?;
+    let instances = instances(host, &component, description.kind)
+        .map_err(|error| LoadError::World { digest: digest.clone(), world: description.kind.name(), reason: format!("{error:#}") })?;
+    let identity = PluginIdentity { name: description.name.clone(), version: description.version.clone(), digest };
+    let caller = Caller { plugin: identity.clone(), limits: limits(description.kind), ..caller };
+    Ok(Plugin { identity, description, caller, instances })
+}
+
+fn check_version(bytes: &[u8], digest: &str) -> Result<(), LoadError> {
+    match api_version::read(bytes) {
+        Ok(version) if version.runs_on(ApiVersion::CURRENT) => Ok(()),
+        Ok(found) => Err(LoadError::Unsupported { digest: digest.to_owned(), found }),
+        Err(source) => Err(LoadError::ApiVersion { digest: digest.to_owned(), source }),
+    }
+}
+
+fn describe(host: &PluginHost, caller: &Caller, component: &Component) -> Result<Description, LoadError> {
+    let digest = &caller.plugin.digest;
+    let base = host.linkers().base.instantiate_pre(component).and_then(BasePre::new);
+    let base =
+        base.map_err(|error| LoadError::World { digest: digest.clone(), world: "base", reason: format!("{error:#}") })?;
+    let task = Task { stage: "describe", item: "itself" };
+    let described = caller.call(task, |store| base.instantiate(&mut *store)?.call_describe(store).map(Ok))?;
+    checked_description(described).map_err(|reason| LoadError::Description { digest: digest.clone(), reason })
+}
+
+fn checked_description(described: types::Description) -> Result<Description, String> {
+    let types::Description { name, version, kind, documentation, configuration_schema } = described;
+    let plain = |character: char| character.is_ascii_lowercase() || character.is_ascii_digit() || character == '-';
+    if name.is_empty() || name.len() > 64 || !name.chars().all(plain) {
+        return Err(format!("its name is {name:?}, and a name has lower-case letters, digits and hyphens"));
+    }
+    let parts: Vec<&str> = version.split(['-', '+']).next().unwrap_or_default().split('.').collect();
+    if version.len() > 64 || parts.len() != 3 || !parts.iter().all(|part| part.parse::<u32>().is_ok()) {
+        return Err(format!("its version is {version:?}, and a version is like 1.2.0"));
+    }
+    let configuration_schema: Value = serde_json::from_str(&configuration_schema)
+        .map_err(|error| format!("the schema of its configuration is not JSON: {error}"))?;
+    if !configuration_schema.is_object() {
+        return Err("the schema of its configuration is not a JSON object".to_owned());
+    }
+    Ok(Description { name, version, kind: kind.into(), documentation, configuration_schema })
+}
+
+/// Fails where the component imports what its world does not have, or lacks one of its exports.
+fn instances(host: &PluginHost, component: &Component, kind: Kind) -> wasmtime::Result<Instances> {
+    let linkers = host.linkers();
+    Ok(match kind {
+        Kind::DiscoveryRule => {
+            Instances::DiscoveryRule(DiscoveryRulePre::new(linkers.discovery_rule.instantiate_pre(component)?)?)
+        }
+        Kind::RepoShim => Instances::RepoShim(RepoShimPre::new(linkers.repo_shim.instantiate_pre(component)?)?),
+        Kind::DedupStrategy => {
+            Instances::DedupStrategy(DedupStrategyPre::new(linkers.dedup_strategy.instantiate_pre(component)?)?)
+        }
+        Kind::SpecEmitter => {
+            Instances::SpecEmitter(SpecEmitterPre::new(linkers.spec_emitter.instantiate_pre(component)?)?)
+        }
+    })
+}

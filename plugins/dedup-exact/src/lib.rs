@@ -1,0 +1,112 @@
+//! Blocks with the same code, to the byte.
+
+use std::collections::BTreeMap;
+
+use netquarry_sdk::dedup::{Blocks, DedupStrategy, Removal};
+use netquarry_sdk::{ConfigurationError, Plugin};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use survivor::{Criterion, compare, prefix_rank, summaries};
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Configuration {
+    /// What makes the block better that stays, in turn; where all are equal, the first one stays.
+    pub prefer: Vec<Criterion>,
+    /// Name prefixes, the best one first; they decide before everything else which block stays, and nothing but that.
+    pub prefixes: Vec<String>,
+}
+
+impl Default for Configuration {
+    fn default() -> Self {
+        Self { prefer: survivor::DEFAULT.to_vec(), prefixes: Vec::new() }
+    }
+}
+
+pub struct Exact {
+    configuration: Configuration,
+}
+
+impl Plugin for Exact {
+    const NAME: &str = "dedup-exact";
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+    const DOCUMENTATION: &str = include_str!("../README.md");
+    type Configuration = Configuration;
+
+    fn new(configuration: Configuration) -> Result<Self, ConfigurationError> {
+        Ok(Self { configuration })
+    }
+}
+
+impl DedupStrategy for Exact {
+    fn deduplicate(&self, blocks: &dyn Blocks) -> Result<Vec<Removal>, String> {
+        let Configuration { prefer, prefixes } = &self.configuration;
+        let summaries = summaries(blocks);
+        let mut by_code: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+        for (block, summary) in (0..).zip(&summaries) {
+            by_code.entry(&summary.sha256).or_default().push(block);
+        }
+        let mut removals = Vec::new();
+        for group in by_code.values() {
+            let best = group.iter().min_by(|first, second| {
+                let [first, second] = [first, second].map(|block| &summaries[**block as usize]);
+                let ranks = [first, second].map(|summary| prefix_rank(&summary.name, prefixes));
+                ranks[0].cmp(&ranks[1]).then_with(|| compare(prefer, first, second))
+            });
+            let survivor = *best.expect("a group has a member");
+            let others = group.iter().filter(|block| **block != survivor);
+            removals.extend(others.map(|block| Removal {
+                block: *block,
+                survivor,
+                reason: "exact".to_owned(),
+                similarity: Some(1.0),
+            }));
+        }
+        removals.sort_by_key(|removal| removal.block);
+        Ok(removals)
+    }
+}
+
+netquarry_sdk::export!(Exact as DedupStrategy);
+
+#[cfg(test)]
+mod tests {
+    use netquarry_sdk::configured;
+    use netquarry_sdk::testing::MemoryBlocks;
+
+    use super::*;
+
+    fn blocks() -> MemoryBlocks {
+        let mut blocks = MemoryBlocks::default();
+        blocks.add("alpha", "same");
+        blocks.add("beta", "other");
+        blocks.add("rag-gamma", "same").level = 5;
+        blocks.add("delta", "same").accuracy = Some(0.9);
+        blocks
+    }
+
+    fn removed(configuration: &str) -> Vec<(u32, u32)> {
+        let exact = configured::<Exact>(configuration).expect("the configuration is right");
+        let removals = exact.deduplicate(&blocks()).expect("it has no reason to fail");
+        removals.iter().map(|removal| (removal.block, removal.survivor)).collect()
+    }
+
+    #[test]
+    fn the_best_validated_one_stays() {
+        assert_eq!(removed("{}"), [(0, 2), (3, 2)]);
+    }
+
+    #[test]
+    fn nn_dup_asks_for_accuracy_length_and_name_after_the_prefix() {
+        assert_eq!(removed(r#"{"prefer": ["accuracy", "longer", "name"]}"#), [(0, 3), (2, 3)]);
+        assert_eq!(
+            removed(r#"{"prefer": ["accuracy", "longer", "name"], "prefixes": ["zeta", "Alpha", "RAG"]}"#),
+            [(2, 0), (3, 0)]
+        );
+    }
+
+    #[test]
+    fn without_criteria_the_first_one_stays() {
+        assert_eq!(removed(r#"{"prefer": []}"#), [(2, 0), (3, 0)]);
+    }
+}

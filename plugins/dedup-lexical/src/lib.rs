@@ -1,0 +1,242 @@
+//! Blocks whose normalised tokens are nearly the same.
+
+use std::collections::BTreeMap;
+
+use netquarry_sdk::dedup::{Banding, BlockSummary, Blocks, DedupStrategy, Removal, Shingling};
+use netquarry_sdk::{ConfigurationError, Plugin};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use survivor::grouping::Groups;
+use survivor::{Criterion, compare, matched_prefix, summaries};
+
+mod family;
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Configuration {
+    /// The exact Jaccard similarity of shingle sets from which on two blocks are near-duplicates.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub threshold: f64,
+    /// Other thresholds for the families of these names; they matter only with `families`.
+    pub family_thresholds: BTreeMap<String, f64>,
+    /// Compare only blocks of the same family, by NN-DUP's rules for names and code.
+    pub families: bool,
+    pub linkage: Linkage,
+    /// How many blocks of a component stay; with `linkage` `star` it is always one.
+    #[schemars(range(min = 1))]
+    pub keep: usize,
+    /// What makes the block better that stays, in turn; where all are equal, the first one stays.
+    pub prefer: Vec<Criterion>,
+    /// Name prefixes, of which each one that is present in a component keeps a block at least.
+    pub prefixes: Vec<String>,
+    /// Consecutive tokens per shingle.
+    #[schemars(range(min = 1))]
+    pub shingle_width: u32,
+    /// How tokens are normalised, by the host's name for it.
+    pub normalisation: String,
+    /// Hash values per MinHash signature.
+    pub permutations: u32,
+    /// Bands of a signature; blocks are compared when one band agrees.
+    pub bands: u32,
+    /// Hash values per band.
+    pub rows: u32,
+}
+
+/// What belongs to one survivor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Linkage {
+    /// Its near-duplicates.
+    Star,
+    /// Its near-duplicates, theirs, and so on.
+    Component,
+}
+
+impl Default for Configuration {
+    fn default() -> Self {
+        Self {
+            threshold: 0.90,
+            family_thresholds: BTreeMap::new(),
+            families: false,
+            linkage: Linkage::Star,
+            keep: 1,
+            prefer: survivor::DEFAULT.to_vec(),
+            prefixes: Vec::new(),
+            shingle_width: 10,
+            normalisation: "nn-dup".to_owned(),
+            permutations: 256,
+            bands: 13,
+            rows: 19,
+        }
+    }
+}
+
+pub struct Lexical {
+    configuration: Configuration,
+}
+
+impl Plugin for Lexical {
+    const NAME: &str = "dedup-lexical";
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+    const DOCUMENTATION: &str = include_str!("../README.md");
+    type Configuration = Configuration;
+
+    fn new(configuration: Configuration) -> Result<Self, ConfigurationError> {
+        let refuse = |pointer: String, message: &str| Err(ConfigurationError { pointer, message: message.to_owned() });
+        let is_similarity = |value: f64| (0.0..=1.0).contains(&value);
+        if !is_similarity(configuration.threshold) {
+            return refuse("/threshold".to_owned(), "a similarity is between 0 and 1");
+        }
+        for (family, threshold) in &configuration.family_thresholds {
+            if !is_similarity(*threshold) {
+                return refuse(format!("/family_thresholds/{family}"), "a similarity is between 0 and 1");
+            }
+        }
+        if configuration.keep == 0 {
+            return refuse("/keep".to_owned(), "at least one block of a component stays");
+        }
+        Ok(Self { configuration })
+    }
+}
+
+impl DedupStrategy for Lexical {
+    fn deduplicate(&self, blocks: &dyn Blocks) -> Result<Vec<Removal>, String> {
+        let corpus = Corpus::read(blocks, &self.configuration);
+        let removals = match self.configuration.linkage {
+            Linkage::Star => corpus.stars(),
+            Linkage::Component => corpus.components(),
+        };
+        let mut removals = removals?;
+        removals.sort_by_key(|removal| removal.block);
+        Ok(removals)
+    }
+}
+
+/// The blocks with what the decisions need to know about them.
+struct Corpus<'a> {
+    blocks: &'a dyn Blocks,
+    configuration: &'a Configuration,
+    shingling: Shingling,
+    summaries: Vec<BlockSummary>,
+    /// Empty where families do not matter.
+    families: Vec<&'static str>,
+}
+
+impl<'a> Corpus<'a> {
+    fn read(blocks: &'a dyn Blocks, configuration: &'a Configuration) -> Self {
+        let summaries = summaries(blocks);
+        let families = match configuration.families {
+            true => (0..).zip(&summaries).map(|(block, summary)| family::family(&summary.name, || blocks.code(block))).collect(),
+            false => Vec::new(),
+        };
+        let shingling =
+            Shingling { normalisation: configuration.normalisation.clone(), width: configuration.shingle_width };
+        Self { blocks, configuration, shingling, summaries, families }
+    }
+
+    /// Groups of blocks whose signatures collide, directly or through others; each is ascending.
+    fn candidate_groups(&self) -> Result<Vec<Vec<u32>>, String> {
+        let Configuration { permutations, bands, rows, .. } = *self.configuration;
+        let all: Vec<u32> = (0..self.blocks.count()).collect();
+        let banding = Banding { permutations, bands, rows };
+        let mut groups = Groups::new(self.blocks.count());
+        for pair in self.blocks.candidate_pairs(&all, &self.shingling, banding)? {
+            groups.join(pair.first, pair.second);
+        }
+        Ok(groups.of(&all))
+    }
+
+    /// From the best block to the worst, each one that stays removes its near-duplicates.
+    fn stars(&self) -> Result<Vec<Removal>, String> {
+        let mut removals = Vec::new();
+        for mut waiting in self.candidate_groups()? {
+            waiting.sort_by(|first, second| self.compare(*first, *second));
+            while let Some((survivor, others)) = waiting.split_first() {
+                let similarities = self.comparable(*survivor, others)?;
+                let near = |(_, similarity): &(u32, Option<f64>)| similarity.is_some_and(|s| s >= self.threshold(*survivor));
+                let (gone, stays): (Vec<_>, Vec<_>) = similarities.into_iter().partition(near);
+                removals.extend(gone.into_iter().map(|(block, similarity)| removal(block, *survivor, similarity)));
+                waiting = stays.into_iter().map(|(block, _)| block).collect();
+            }
+        }
+        Ok(removals)
+    }
+
+    /// The best blocks of each component of near-duplicates stay.
+    fn components(&self) -> Result<Vec<Removal>, String> {
+        let mut removals = Vec::new();
+        for candidates in self.candidate_groups()? {
+            let mut groups = Groups::new(self.blocks.count());
+            for (index, block) in candidates.iter().enumerate() {
+                // Whatever is joined already need not be compared: only the components matter.
+                let others: Vec<u32> =
+                    candidates[index + 1..].iter().copied().filter(|other| !groups.are_joined(*block, *other)).collect();
+                for (other, similarity) in self.comparable(*block, &others)? {
+                    if similarity.is_some_and(|similarity| similarity >= self.threshold(*block)) {
+                        groups.join(*block, other);
+                    }
+                }
+            }
+            for component in groups.of(&candidates) {
+                removals.extend(self.reduce(component)?);
+            }
+        }
+        Ok(removals)
+    }
+
+    /// All but the best blocks of a component, each with the most similar one of those that stay.
+    fn reduce(&self, mut component: Vec<u32>) -> Result<Vec<Removal>, String> {
+        component.sort_by(|first, second| self.compare(*first, *second));
+        let keep = self.configuration.keep.min(component.len());
+        let (kept, rest) = component.split_at(keep);
+        let mut kept = kept.to_vec();
+        let prefix = |block: &u32| matched_prefix(&self.summaries[*block as usize].name, &self.configuration.prefixes);
+        let mut gone = Vec::new();
+        for block in rest {
+            let is_first_of_its_prefix = prefix(block).is_some_and(|own| !kept.iter().any(|other| prefix(other) == Some(own)));
+            if is_first_of_its_prefix { kept.push(*block) } else { gone.push(*block) }
+        }
+        let mut removals = Vec::with_capacity(gone.len());
+        for block in gone {
+            let similarities = self.blocks.jaccard(block, &kept, &self.shingling)?;
+            // Of equals the first, which is the best.
+            let nearest = similarities.iter().zip(&kept).rev().max_by(|first, second| first.0.total_cmp(second.0));
+            let (similarity, survivor) = nearest.expect("a block of each component stays");
+            removals.push(removal(block, *survivor, Some(*similarity)));
+        }
+        Ok(removals)
+    }
+
+    /// The similarity of each of the others to the block; none for those of other families.
+    fn comparable(&self, block: u32, others: &[u32]) -> Result<Vec<(u32, Option<f64>)>, String> {
+        let is_comparable = |other: &u32| self.families.is_empty() || self.family(block) == self.family(*other);
+        let compared: Vec<u32> = others.iter().copied().filter(is_comparable).collect();
+        let mut similarities = self.blocks.jaccard(block, &compared, &self.shingling)?.into_iter();
+        let similarity = |other: &u32| (*other, is_comparable(other).then(|| similarities.next()).flatten());
+        Ok(others.iter().map(similarity).collect())
+    }
+
+    fn family(&self, block: u32) -> &'static str {
+        self.families[block as usize]
+    }
+
+    fn threshold(&self, block: u32) -> f64 {
+        let family = self.families.get(block as usize);
+        let own = family.and_then(|family| self.configuration.family_thresholds.get(*family));
+        own.copied().unwrap_or(self.configuration.threshold)
+    }
+
+    fn compare(&self, first: u32, second: u32) -> std::cmp::Ordering {
+        let [first, second] = [first, second].map(|block| &self.summaries[block as usize]);
+        compare(&self.configuration.prefer, first, second)
+    }
+}
+
+fn removal(block: u32, survivor: u32, similarity: Option<f64>) -> Removal {
+    Removal { block, survivor, reason: "lexical".to_owned(), similarity }
+}
+
+netquarry_sdk::export!(Lexical as DedupStrategy);
+
+#[cfg(test)]
+mod tests;

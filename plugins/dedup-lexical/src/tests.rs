@@ -1,0 +1,73 @@
+use netquarry_sdk::configured;
+use netquarry_sdk::testing::MemoryBlocks;
+
+use super::*;
+
+/// `count` tokens, of which the first `changed` are not like those of the others.
+fn code(count: usize, changed: usize) -> String {
+    let token = |index: usize| if index < changed { format!("own{changed}_{index}") } else { format!("t{index}") };
+    (0..count).map(token).collect::<Vec<_>>().join(" ")
+}
+
+/// Each is a near-duplicate (0.90 or more) of its neighbours, and the ends are not of each other: 100 tokens, of which 0, 3,
+/// 6 are changed.
+fn chain() -> MemoryBlocks {
+    let mut blocks = MemoryBlocks::default();
+    blocks.add("first", &code(100, 0));
+    blocks.add("middle", &code(100, 3)).level = 4;
+    blocks.add("last", &code(100, 6));
+    blocks.add("other", &code(100, 90));
+    blocks
+}
+
+fn run(blocks: &MemoryBlocks, configuration: &str) -> Vec<(u32, u32)> {
+    let lexical = configured::<Lexical>(configuration).expect("the configuration is right");
+    let removals = lexical.deduplicate(blocks).expect("it has no reason to fail");
+    removals.iter().map(|removal| (removal.block, removal.survivor)).collect()
+}
+
+#[test]
+fn the_best_block_removes_its_near_duplicates() {
+    assert_eq!(run(&chain(), r#"{"shingle_width": 1}"#), [(0, 1), (2, 1)]);
+}
+
+#[test]
+fn a_star_removes_nothing_beyond_the_threshold() {
+    let by_order = r#"{"shingle_width": 1, "prefer": [], "threshold": 0.92}"#;
+    assert_eq!(run(&chain(), by_order), [(1, 0)]);
+}
+
+#[test]
+fn a_component_reaches_as_far_as_its_links() {
+    let component = r#"{"shingle_width": 1, "prefer": [], "threshold": 0.92, "linkage": "component"}"#;
+    assert_eq!(run(&chain(), component), [(1, 0), (2, 0)]);
+    let two = r#"{"shingle_width": 1, "prefer": [], "threshold": 0.92, "linkage": "component", "keep": 2}"#;
+    assert_eq!(run(&chain(), two), [(2, 1)], "the survivor is the most similar one");
+}
+
+#[test]
+fn a_prefix_that_is_present_keeps_a_block() {
+    let configuration = r#"{"shingle_width": 1, "prefer": [], "linkage": "component", "prefixes": ["la", "mid"]}"#;
+    assert_eq!(run(&chain(), configuration), []);
+}
+
+#[test]
+fn families_are_not_compared_with_each_other() {
+    let mut blocks = MemoryBlocks::default();
+    blocks.add("ResNetBlock", &code(100, 0));
+    blocks.add("VGGBlock", &code(100, 0));
+    blocks.add("Fractal1", &code(100, 0));
+    blocks.add("Fractal2", &code(100, 3));
+    assert_eq!(run(&blocks, r#"{"shingle_width": 1, "families": true, "prefer": []}"#), [(3, 2)]);
+    let strict = r#"{"shingle_width": 1, "families": true, "prefer": [], "family_thresholds": {"fractal": 0.97}}"#;
+    assert_eq!(run(&blocks, strict), []);
+}
+
+#[test]
+fn configurations_are_checked() {
+    let pointer = |json| configured::<Lexical>(json).err().expect("the configuration is wrong").pointer;
+    assert_eq!(pointer(r#"{"threshold": 1.5}"#), "/threshold");
+    assert_eq!(pointer(r#"{"family_thresholds": {"vgg": -1}}"#), "/family_thresholds/vgg");
+    assert_eq!(pointer(r#"{"keep": 0}"#), "/keep");
+    assert_eq!(pointer(r#"{"linkage": "chain"}"#), "/linkage");
+}

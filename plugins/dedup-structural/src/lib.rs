@@ -1,0 +1,239 @@
+//! Blocks that call the same things with about the same hyperparameters.
+
+use std::collections::BTreeMap;
+
+use netquarry_sdk::dedup::{BlockSummary, Blocks, DedupStrategy, Removal, Shingling};
+use netquarry_sdk::{ConfigurationError, Plugin};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use survivor::{Criterion, compare, summaries};
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Configuration {
+    /// The similarity of structures from which on two blocks are near-duplicates.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub threshold: f64,
+    /// The least Jaccard similarity of shingles of tokens that a block has with its survivor; 0 asks for none.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub lexical_floor: f64,
+    /// Also take blocks without any call for equal to each other.
+    pub compare_empty: bool,
+    /// What makes the block better that stays, in turn; where all are equal, the first one stays.
+    pub prefer: Vec<Criterion>,
+    /// Consecutive tokens per shingle.
+    #[schemars(range(min = 1))]
+    pub shingle_width: u32,
+    /// How tokens are normalised, by the host's name for it.
+    pub normalisation: String,
+}
+
+impl Default for Configuration {
+    fn default() -> Self {
+        Self {
+            threshold: 0.95,
+            lexical_floor: 0.5,
+            compare_empty: false,
+            prefer: survivor::DEFAULT.to_vec(),
+            shingle_width: 10,
+            normalisation: "nn-dup".to_owned(),
+        }
+    }
+}
+
+pub struct Structural {
+    configuration: Configuration,
+}
+
+impl Plugin for Structural {
+    const NAME: &str = "dedup-structural";
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+    const DOCUMENTATION: &str = include_str!("../README.md");
+    type Configuration = Configuration;
+
+    fn new(configuration: Configuration) -> Result<Self, ConfigurationError> {
+        for (pointer, value) in [("/threshold", configuration.threshold), ("/lexical_floor", configuration.lexical_floor)] {
+            if !(0.0..=1.0).contains(&value) {
+                let message = "a similarity is between 0 and 1".to_owned();
+                return Err(ConfigurationError { pointer: pointer.to_owned(), message });
+            }
+        }
+        Ok(Self { configuration })
+    }
+}
+
+impl DedupStrategy for Structural {
+    fn deduplicate(&self, blocks: &dyn Blocks) -> Result<Vec<Removal>, String> {
+        let shingling =
+            Shingling { normalisation: self.configuration.normalisation.clone(), width: self.configuration.shingle_width };
+        let count = blocks.count();
+        let mut deciding = Deciding {
+            blocks,
+            configuration: &self.configuration,
+            shingling,
+            summaries: summaries(blocks),
+            removed: vec![None; count as usize],
+        };
+        deciding.remove_equal()?;
+        deciding.remove_near()?;
+        Ok(deciding.removals())
+    }
+}
+
+/// What is known and what is decided so far.
+struct Deciding<'a> {
+    blocks: &'a dyn Blocks,
+    configuration: &'a Configuration,
+    shingling: Shingling,
+    summaries: Vec<BlockSummary>,
+    removed: Vec<Option<Removed>>,
+}
+
+#[derive(Clone, Copy)]
+struct Removed {
+    by: u32,
+    reason: &'static str,
+    similarity: f64,
+}
+
+impl Deciding<'_> {
+    /// In each group of equal structures the best block stays, and further ones that are too far from it by their tokens.
+    fn remove_equal(&mut self) -> Result<(), String> {
+        let members = self.members();
+        let mut by_structure: BTreeMap<String, Vec<u32>> = BTreeMap::new();
+        for (digest, block) in self.blocks.structure_digests(&members).into_iter().zip(members) {
+            by_structure.entry(digest).or_default().push(block);
+        }
+        for mut waiting in by_structure.into_values() {
+            waiting.sort_by(|first, second| self.compare(*first, *second));
+            while let Some((survivor, others)) = waiting.split_first() {
+                let (survivor, others) = (*survivor, others.to_vec());
+                let is_close = self.are_close(survivor, &others)?;
+                let (gone, stays): (Vec<_>, Vec<_>) = others.into_iter().zip(is_close).partition(|(_, is_close)| *is_close);
+                for (block, _) in gone {
+                    self.remove(block, Removed { by: survivor, reason: "structural_equal", similarity: 1.0 });
+                }
+                waiting = stays.into_iter().map(|(block, _)| block).collect();
+            }
+        }
+        Ok(())
+    }
+
+    /// Of each pair of near-duplicates the worse one goes, pair by pair in the order of the blocks, unless one of them is
+    /// gone by then.
+    fn remove_near(&mut self) -> Result<(), String> {
+        for pair in self.blocks.structural_pairs(&self.members(), self.configuration.threshold) {
+            let is_gone = |block: u32| self.removed[block as usize].is_some();
+            if is_gone(pair.first) || is_gone(pair.second) || !self.are_close(pair.first, &[pair.second])?[0] {
+                continue;
+            }
+            let first_is_better = self.compare(pair.first, pair.second).is_le();
+            let (better, worse) = if first_is_better { (pair.first, pair.second) } else { (pair.second, pair.first) };
+            self.remove(worse, Removed { by: better, reason: "structural_near", similarity: pair.similarity });
+        }
+        Ok(())
+    }
+
+    /// The blocks that are still there and may be compared.
+    fn members(&self) -> Vec<u32> {
+        let may_be_compared = |block: &u32| {
+            self.removed[*block as usize].is_none()
+                && (self.configuration.compare_empty || !self.blocks.structure(*block).calls.is_empty())
+        };
+        (0..self.blocks.count()).filter(may_be_compared).collect()
+    }
+
+    /// Whether the tokens of each of the others are close enough to those of the block.
+    fn are_close(&self, block: u32, others: &[u32]) -> Result<Vec<bool>, String> {
+        let floor = self.configuration.lexical_floor;
+        if floor <= 0.0 {
+            return Ok(vec![true; others.len()]);
+        }
+        let similarities = self.blocks.jaccard(block, others, &self.shingling)?;
+        Ok(similarities.into_iter().map(|similarity| similarity >= floor).collect())
+    }
+
+    fn compare(&self, first: u32, second: u32) -> std::cmp::Ordering {
+        let [first, second] = [first, second].map(|block| &self.summaries[block as usize]);
+        compare(&self.configuration.prefer, first, second)
+    }
+
+    fn remove(&mut self, block: u32, removed: Removed) {
+        self.removed[block as usize] = Some(removed);
+    }
+
+    /// A survivor may have been removed later, by a better one: what it stood for then belongs to that one.
+    fn removals(&self) -> Vec<Removal> {
+        let survivor = |mut block: u32| {
+            while let Some(removed) = self.removed[block as usize] {
+                block = removed.by;
+            }
+            block
+        };
+        let removal = |(block, removed): (u32, &Option<Removed>)| {
+            let Removed { by, reason, similarity } = (*removed)?;
+            Some(Removal { block, survivor: survivor(by), reason: reason.to_owned(), similarity: Some(similarity) })
+        };
+        (0..).zip(&self.removed).filter_map(removal).collect()
+    }
+}
+
+netquarry_sdk::export!(Structural as DedupStrategy);
+
+#[cfg(test)]
+mod tests {
+    use netquarry_sdk::configured;
+    use netquarry_sdk::testing::MemoryBlocks;
+
+    use super::*;
+
+    fn run(blocks: &MemoryBlocks, configuration: &str) -> Vec<(u32, u32, String)> {
+        let structural = configured::<Structural>(configuration).expect("the configuration is right");
+        let removals = structural.deduplicate(blocks).expect("it has no reason to fail");
+        removals.into_iter().map(|removal| (removal.block, removal.survivor, removal.reason)).collect()
+    }
+
+    const WITHOUT_TOKENS: &str = r#"{"lexical_floor": 0, "prefer": ["level"], "threshold": 0.6}"#;
+
+    fn removed(block: u32, survivor: u32, reason: &str) -> (u32, u32, String) {
+        (block, survivor, reason.to_owned())
+    }
+
+    #[test]
+    fn equal_structures_leave_the_best() {
+        let mut blocks = MemoryBlocks::default();
+        blocks.add("a", "Conv2d( ReLU( x");
+        blocks.add("b", "Conv2d( ReLU( y").level = 5;
+        blocks.add("c", "ReLU( Conv2d(");
+        assert_eq!(run(&blocks, r#"{"lexical_floor": 0}"#)[..1], [removed(0, 1, "structural_equal")]);
+    }
+
+    #[test]
+    fn near_structures_leave_the_better_of_a_pair_and_chains_end_at_who_stays() {
+        let mut blocks = MemoryBlocks::default();
+        blocks.add("a", "A( B( C( D(");
+        blocks.add("b", "A( B( C( D( E(").level = 4;
+        blocks.add("c", "A( B( C( D( E( F(").level = 5;
+        let expected = [removed(0, 2, "structural_near"), removed(1, 2, "structural_near")];
+        assert_eq!(run(&blocks, WITHOUT_TOKENS), expected);
+    }
+
+    #[test]
+    fn equal_calls_with_different_tokens_are_different_blocks() {
+        let mut blocks = MemoryBlocks::default();
+        blocks.add("a", "mean( one two three four five six seven eight nine ten");
+        blocks.add("b", "mean( eins zwei drei vier fünf sechs sieben acht neun zehn");
+        assert_eq!(run(&blocks, r#"{"shingle_width": 1}"#), []);
+        assert_eq!(run(&blocks, WITHOUT_TOKENS), [removed(1, 0, "structural_equal")]);
+    }
+
+    #[test]
+    fn blocks_without_calls_are_compared_only_when_asked_for() {
+        let mut blocks = MemoryBlocks::default();
+        blocks.add("a", "pass");
+        blocks.add("b", "nothing");
+        assert_eq!(run(&blocks, WITHOUT_TOKENS), []);
+        let nn_dup = r#"{"threshold": 0.9, "lexical_floor": 0, "compare_empty": true, "prefer": []}"#;
+        assert_eq!(run(&blocks, nn_dup), [removed(1, 0, "structural_equal")]);
+    }
+}

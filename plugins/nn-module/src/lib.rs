@@ -1,0 +1,8 @@
+//! What the discovery rules know about classes of PyTorch: which ones are modules, which are abstract, and the category
+//! of each.
+
+pub mod ancestry;
+pub mod category;
+
+#[cfg(test)]
+mod testing;

@@ -1,0 +1,62 @@
+//! Shims: what static analysis cannot see in one code base.
+
+use crate::Plugin;
+pub use crate::bindings::repo_shim::netquarry::plugin::index::{
+    Answer, Definition, DefinitionKind, ExternalImport, Question, Resolved, Substitute,
+};
+pub use crate::bindings::repo_shim::netquarry::plugin::rules::{
+    BlockArguments, OperatorNamespace, Replacement, Rule, Tables,
+};
+
+/// A plugin of the kind `repo-shim`.
+pub trait RepoShim: Plugin {
+    /// The rules that the host applies by itself.
+    ///
+    /// # Errors
+    ///
+    /// A sentence; the shim is then not used at all.
+    fn tables(&self) -> Result<Tables, String>;
+
+    /// Says what a name that [`Tables::dynamic_names`] marks stands for in one place.
+    ///
+    /// # Errors
+    ///
+    /// A sentence; it fails the question. A shim that does not know answers [`Answer::Unknown`].
+    fn answer(&self, question: &Question, index: &dyn CodeIndex) -> Result<Answer, String> {
+        let _ = index;
+        Ok(Answer::Unknown(format!("{} has no answer about {}", Self::NAME, question.name)))
+    }
+}
+
+/// What a shim sees of the host's index. The host's own is behind a resource; a test brings an implementation of its own.
+pub trait CodeIndex {
+    /// The definition under a dotted path; re-exports are followed.
+    fn find(&self, path: &str) -> Option<Definition>;
+
+    /// The text of the definition, decorators included.
+    fn source(&self, path: &str) -> Option<String>;
+
+    /// The dotted paths that the definition refers to, as far as they resolve; sorted.
+    fn references(&self, path: &str) -> Vec<String>;
+
+    /// The dotted paths of the definitions that a decorator registers under a key; sorted.
+    fn registered(&self, registry: &str, key: &str) -> Vec<String>;
+}
+
+impl CodeIndex for crate::bindings::repo_shim::netquarry::plugin::index::CodeIndex {
+    fn find(&self, path: &str) -> Option<Definition> {
+        self.find(path)
+    }
+
+    fn source(&self, path: &str) -> Option<String> {
+        self.source(path)
+    }
+
+    fn references(&self, path: &str) -> Vec<String> {
+        self.references(path)
+    }
+
+    fn registered(&self, registry: &str, key: &str) -> Vec<String> {
+        self.registered(registry, key)
+    }
+}

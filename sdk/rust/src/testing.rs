@@ -1,0 +1,107 @@
+//! Stand-ins for the host's side, for the native tests of a plugin.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::dedup::{Banding, BlockSummary, Blocks, Pair, Shingling, SimilarPair, Structure};
+
+/// Blocks in memory, with kernels that are simple to foresee: tokens are what blanks separate, every pair of members is
+/// a candidate, and the structure consists of the words that end in `(`.
+#[derive(Clone, Debug, Default)]
+pub struct MemoryBlocks {
+    blocks: Vec<(BlockSummary, String)>,
+}
+
+impl MemoryBlocks {
+    /// Adds a block and returns its summary, to be changed where a test wants it to. The digest is the code itself.
+    pub fn add(&mut self, name: &str, code: &str) -> &mut BlockSummary {
+        let summary = BlockSummary {
+            id: format!("test:{name}"),
+            name: name.to_owned(),
+            source: "test".to_owned(),
+            priority: 0,
+            level: 3,
+            accuracy: None,
+            characters: u64::try_from(code.chars().count()).expect("lengths fit into 64 bits"),
+            sha256: code.to_owned(),
+        };
+        self.blocks.push((summary, code.to_owned()));
+        &mut self.blocks.last_mut().expect("one was added").0
+    }
+
+    fn text(&self, block: u32) -> &str {
+        &self.blocks[block as usize].1
+    }
+
+    fn shingles(&self, block: u32, width: u32) -> BTreeSet<Vec<&str>> {
+        let tokens: Vec<&str> = self.text(block).split_whitespace().collect();
+        let width = (width as usize).min(tokens.len()).max(1);
+        tokens.windows(width).map(<[&str]>::to_vec).collect()
+    }
+}
+
+fn jaccard<T: Ord>(first: &BTreeSet<T>, second: &BTreeSet<T>) -> Option<f64> {
+    let union = first.union(second).count();
+    (union > 0).then(|| first.intersection(second).count() as f64 / union as f64)
+}
+
+fn pairs(members: &[u32]) -> impl Iterator<Item = (u32, u32)> {
+    members.iter().enumerate().flat_map(|(index, first)| members[index + 1..].iter().map(|second| (*first, *second)))
+}
+
+impl Blocks for MemoryBlocks {
+    fn count(&self) -> u32 {
+        u32::try_from(self.blocks.len()).expect("a test has few blocks")
+    }
+
+    fn summaries(&self, start: u32, count: u32) -> Vec<BlockSummary> {
+        self.blocks.iter().skip(start as usize).take(count as usize).map(|(summary, _)| summary.clone()).collect()
+    }
+
+    fn code(&self, block: u32) -> String {
+        self.text(block).to_owned()
+    }
+
+    fn tokens(&self, block: u32, _: &str) -> Result<Vec<String>, String> {
+        Ok(self.text(block).split_whitespace().map(str::to_owned).collect())
+    }
+
+    fn shingle_count(&self, block: u32, shingling: &Shingling) -> Result<u32, String> {
+        Ok(u32::try_from(self.shingles(block, shingling.width).len()).expect("a test has few tokens"))
+    }
+
+    fn signature(&self, _: u32, _: &Shingling, permutations: u32) -> Result<Vec<u32>, String> {
+        Ok(vec![0; permutations as usize])
+    }
+
+    fn candidate_pairs(&self, members: &[u32], _: &Shingling, _: Banding) -> Result<Vec<Pair>, String> {
+        Ok(pairs(members).map(|(first, second)| Pair { first, second }).collect())
+    }
+
+    fn jaccard(&self, block: u32, others: &[u32], shingling: &Shingling) -> Result<Vec<f64>, String> {
+        let own = self.shingles(block, shingling.width);
+        Ok(others.iter().map(|other| jaccard(&own, &self.shingles(*other, shingling.width)).unwrap_or(1.0)).collect())
+    }
+
+    fn structure(&self, block: u32) -> Structure {
+        let calls: Vec<String> = self.text(block).split_whitespace().filter_map(|word| word.strip_suffix('(')).map(str::to_owned).collect();
+        let mut counts: BTreeMap<&String, u32> = BTreeMap::new();
+        for call in &calls {
+            *counts.entry(call).or_default() += 1;
+        }
+        let call_counts = counts.into_iter().map(|(name, count)| (name.clone(), count)).collect();
+        Structure { sha256: calls.join(" "), calls, call_counts, hyperparameters: Vec::new() }
+    }
+
+    fn structure_digests(&self, members: &[u32]) -> Vec<String> {
+        members.iter().map(|member| self.structure(*member).sha256).collect()
+    }
+
+    fn structural_pairs(&self, members: &[u32], threshold: f64) -> Vec<SimilarPair> {
+        let features = |block| -> BTreeSet<_> { self.structure(block).call_counts.into_iter().collect() };
+        let pair = |(first, second)| {
+            let similarity = jaccard(&features(first), &features(second)).unwrap_or(0.0);
+            SimilarPair { first, second, similarity }
+        };
+        pairs(members).map(pair).filter(|pair| pair.similarity >= threshold).collect()
+    }
+}
