@@ -1,5 +1,7 @@
 //! Every scope and every definition, compared with CPython.
 
+mod nn_dup;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

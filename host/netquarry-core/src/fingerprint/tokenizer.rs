@@ -67,7 +67,8 @@ struct Tokenizer {
     /// The last line ended with a backslash.
     continued: bool,
     open_string: Option<OpenString>,
-    /// Set by a string in single quotes that goes on after a backslash, and, as in CPython, never unset.
+    /// Set by a string in single quotes that goes on after a backslash, and unset where one ends properly: not, as in
+    /// CPython, where one breaks off.
     needs_backslash: bool,
 }
 
@@ -95,17 +96,15 @@ impl Tokenizer {
     fn line(&mut self, line: &str) -> Result<Continue, TokenizeError> {
         let mut position = 0;
         if let Some(open) = &self.open_string {
-            let end = end_of_string(line, 0, open.quotes);
-            let goes_on = !self.needs_backslash || line.ends_with("\\\n") || line.ends_with("\\\r\n");
-            match end {
-                Some(end) => self.finish_string(TokenKind::String, end),
-                None if goes_on => return Ok(Continue::NextLine),
-                None => {
+            let Some(end) = end_of_string(line, 0, open.quotes) else {
+                if self.needs_backslash && !line.ends_with("\\\n") && !line.ends_with("\\\r\n") {
                     self.finish_string(TokenKind::Error, line.len());
-                    return Ok(Continue::NextLine);
                 }
-            }
-            position = end.expect("the other cases have returned");
+                return Ok(Continue::NextLine);
+            };
+            self.finish_string(TokenKind::String, end);
+            self.needs_backslash = false;
+            position = end;
         } else if self.brackets == 0 && !self.continued {
             match self.start_of_statement(line)? {
                 StatementStart::At(start) => position = start,
