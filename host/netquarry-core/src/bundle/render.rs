@@ -11,7 +11,7 @@ use super::uses::{Named, Uses};
 use super::{LineSpan, Texts};
 use crate::closure::Closure;
 use crate::facts::StatementKind;
-use crate::index::{DefinitionId, FileId, Index};
+use crate::index::{DefinitionId, FileId, Index, Variable};
 use crate::record::EditRecord;
 use crate::source::{TextRange, lines_of};
 
@@ -57,6 +57,9 @@ pub(super) fn render(parts: &Parts<'_>, texts: &Texts<'_>) -> Rendered {
                 let path = &parts.index.file(definition.file).file.path;
                 page.separate(previous, Place { file: Some(definition.file), is_block }, path);
                 page.definition(&editing, *definition, text);
+                if let Some((name, renamed)) = renamed_class(parts, *definition) {
+                    page.push(&format!("\n\n{renamed}.__name__ = \"{name}\"  # as upstream calls it\n"));
+                }
                 previous = Some(Place { file: Some(definition.file), is_block });
             }
             Item::Replacement(variable) => {
@@ -92,6 +95,18 @@ fn postpones_annotations(parts: &Parts<'_>) -> bool {
         .map(|definition| parts.index.file(definition.file).facts.future_annotations)
         .peekable();
     annotated.peek().is_some() && annotated.all(|postponed| postponed)
+}
+
+/// Upstream's name and the bundle's of a class that is renamed. What `repr` shows and registries use is `__name__`;
+/// `__qualname__` stays the name under which pickle and `inspect` look the class up. A decorated class may be anything.
+fn renamed_class<'parts>(parts: &Parts<'parts>, definition: DefinitionId) -> Option<(&'parts str, &'parts str)> {
+    let [class] = parts.index.statement(definition).classes.as_slice() else { return None };
+    if parts.index.statement(definition).kind != StatementKind::Class || !class.decorators.is_empty() {
+        return None;
+    }
+    let name = parts.index.file(definition.file).facts.name(class.name);
+    let renamed = parts.names.of_variable(Variable { file: definition.file, name: class.name })?;
+    (name != renamed).then_some((name, renamed))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

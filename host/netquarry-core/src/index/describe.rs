@@ -1,6 +1,6 @@
 //! What a discovery rule sees of the classes of the index.
 
-use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashSet, VecDeque};
 
 use super::{DefinitionId, FileId, Index, Variable};
 use crate::discovery::{Ancestor, BaseClass, ClassDescription, MethodDescription};
@@ -153,17 +153,6 @@ impl Index {
             })
             .collect();
         written.into_iter().collect()
-    }
-
-    /// All classes by the dotted path under which they are defined, for look-ups by name.
-    pub fn classes_by_path(&self) -> HashMap<String, Vec<DefinitionId>> {
-        let mut classes: HashMap<String, Vec<DefinitionId>> = HashMap::new();
-        for (definition, class) in self.classes() {
-            let indexed = self.file(definition.file);
-            let path = format!("{}.{}", indexed.module(), indexed.facts.name(class.name));
-            classes.entry(path).or_default().push(definition);
-        }
-        classes
     }
 }
 
