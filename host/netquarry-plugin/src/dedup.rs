@@ -20,7 +20,8 @@ pub struct DedupStrategy {
 }
 
 /// The blocks behind the resource `block-set`.
-pub(crate) struct BlockSetHandle(Arc<dyn BlockSet>);
+#[expect(unreachable_pub, reason = "the generated bindings export it from their own module")]
+pub struct BlockSetHandle(Arc<dyn BlockSet>);
 
 impl DedupStrategy {
     pub(crate) fn new(caller: ConfiguredCaller, instances: DedupStrategyPre<State>) -> Self {

@@ -21,6 +21,7 @@ mod host;
 mod limits;
 mod plugin;
 mod registry;
+mod sections;
 mod shim;
 
 pub use crate::dedup::DedupStrategy;

@@ -20,7 +20,8 @@ pub struct RepoShim {
 }
 
 /// The index behind the resource `code-index`.
-pub(crate) struct IndexHandle(Arc<dyn CodeIndex>);
+#[expect(unreachable_pub, reason = "the generated bindings export it from their own module")]
+pub struct IndexHandle(Arc<dyn CodeIndex>);
 
 impl RepoShim {
     pub(crate) fn new(caller: ConfiguredCaller, instances: RepoShimPre<State>) -> Self {
