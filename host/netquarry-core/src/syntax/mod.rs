@@ -14,7 +14,9 @@ mod lower;
 mod names;
 mod outline;
 mod parse;
+mod rewrite;
 mod scopes;
+mod soft_keywords;
 mod text;
 
 use crate::facts::{Diagnostic, DiagnosticKind, FileFacts};

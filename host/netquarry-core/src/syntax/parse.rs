@@ -1,9 +1,12 @@
 //! Text to syntax tree, or to a diagnostic that says why not.
 
-use rustpython_parser::{Parse, ParseError, ast};
+use rustpython_parser::lexer::Lexer;
+use rustpython_parser::text_size::TextSize;
+use rustpython_parser::{Mode, Parse, ParseError, ast, parse_tokens};
 
+use super::soft_keywords::SoftKeywords;
 use super::text::Text;
-use super::{depth, diagnostic};
+use super::{depth, diagnostic, rewrite};
 use crate::facts::{Diagnostic, DiagnosticKind};
 
 pub(super) struct Module<'a> {
@@ -14,15 +17,35 @@ pub(super) struct Module<'a> {
 pub(super) fn parse(original: &str) -> Result<Module<'_>, Diagnostic> {
     let text = Text::new(original);
     depth::check(text.as_str())?;
-    match ast::Suite::parse(text.as_str(), "") {
+    match suite(text.as_str()).or_else(|error| rewritten_suite(text.as_str()).ok_or(error)) {
         Ok(body) => Ok(Module { text, body }),
         Err(error) => Err(syntax_error(&text, &error)),
     }
 }
 
+fn suite(text: &str) -> Result<ast::Suite, ParseError> {
+    let tokens = SoftKeywords::new(Lexer::new(text.chars(), TextSize::default()));
+    match parse_tokens(tokens, Mode::Module, "")? {
+        ast::Mod::Module(module) => Ok(module.body),
+        _ => unreachable!("a module was asked for"),
+    }
+}
+
+/// What the parser rejects though CPython does not, in other spellings.
+fn rewritten_suite(text: &str) -> Option<ast::Suite> {
+    let indented = rewrite::indentation(text)?;
+    if let Ok(body) = suite(&indented) {
+        return Some(body);
+    }
+    let rewritten = rewrite::formatted_strings(&indented)?;
+    depth::check(&rewritten).ok()?;
+    suite(&rewritten).ok()
+}
+
 /// An expression inside a string literal, with the places that it has in the text. Like CPython, which reads it as the
 /// whole of a text of its own, this allows line breaks and leading blanks, as if there were parentheses.
 pub(super) fn parse_expression(expression: &str, start: u32) -> Option<ast::Expr> {
+    depth::check(expression).ok()?;
     let parenthesised = format!("({expression})");
     ast::Expr::parse_starts_at(&parenthesised, "", start.checked_sub(1)?.into()).ok()
 }
