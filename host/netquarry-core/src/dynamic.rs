@@ -60,7 +60,10 @@ pub trait CodeIndex: Send + Sync {
     /// The dotted paths that the definition refers to, as far as they resolve; sorted.
     fn references(&self, path: &str) -> Vec<String>;
 
-    /// The dotted paths of the definitions that a decorator of `registry` registers under `key`: by the string argument
-    /// of `@registry.register("key")` or `@registry("key")`, or else by their own name; sorted.
+    /// The dotted paths of the definitions under a decorator that is a call of `registry` and has `key` among its
+    /// arguments; sorted. `registry` is the dotted path of a function, or of an object and a method of it; `key` is a
+    /// string, or the dotted path of what a name among the arguments resolves to: `@register("key")`,
+    /// `@MODELS.register(name="key")`, `@register_kernel(resize, Tensor)`. A decorator without arguments means the
+    /// definition's own name.
     fn registered(&self, registry: &str, key: &str) -> Vec<String>;
 }

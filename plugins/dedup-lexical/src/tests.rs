@@ -5,7 +5,7 @@ use super::*;
 
 /// `count` tokens, of which the first `changed` are not like those of the others.
 fn code(count: usize, changed: usize) -> String {
-    let token = |index: usize| if index < changed { format!("own{changed}_{index}") } else { format!("t{index}") };
+    let token = |index: usize| if index < changed { format!("own{index}") } else { format!("t{index}") };
     (0..count).map(token).collect::<Vec<_>>().join(" ")
 }
 

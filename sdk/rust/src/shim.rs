@@ -39,7 +39,8 @@ pub trait CodeIndex {
     /// The dotted paths that the definition refers to, as far as they resolve; sorted.
     fn references(&self, path: &str) -> Vec<String>;
 
-    /// The dotted paths of the definitions that a decorator registers under a key; sorted.
+    /// The dotted paths of the definitions under a decorator that is a call of `registry` and has `key`, a string or a
+    /// dotted path, among its arguments; sorted.
     fn registered(&self, registry: &str, key: &str) -> Vec<String>;
 }
 
