@@ -57,3 +57,43 @@ impl StdHasher for PrehashedState {
         self.0 = hash;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::shingles::jaccard;
+    use super::super::tokens::normalised_tokens;
+    use super::*;
+
+    /// `count` different shingles from the number `first` on.
+    fn shingles(first: u32, count: u32) -> Shingles {
+        let names: Vec<String> = (first..first + count).map(|number| format!("Conv{number}")).collect();
+        Shingles::new(&normalised_tokens(&names.join(" ")), 1)
+    }
+
+    #[test]
+    fn equal_values_estimate_the_similarity() {
+        let mut error = 0.0;
+        let trials = 40;
+        for trial in 0..trials {
+            let (first, second) = (shingles(10_000 * trial, 500), shingles(10_000 * trial + 10 * trial, 500));
+            let signatures = (signature(&first, 256), signature(&second, 256));
+            let equal = signatures.0.iter().zip(&signatures.1).filter(|(a, b)| a == b).count();
+            error += (equal as f64 / 256.0 - jaccard(&first, &second)).abs();
+        }
+        // The standard deviation of an estimate is at most 1 / (2 * 16).
+        assert!(error / f64::from(trials) < 0.03, "{error}");
+    }
+
+    #[test]
+    fn a_smaller_signature_is_a_prefix_of_a_larger_one() {
+        let shingles = shingles(0, 100);
+        assert_eq!(signature(&shingles, 128)[..], signature(&shingles, 256)[..128]);
+    }
+
+    /// Stored signatures are compared with new ones: they change only together with the name of the kernel.
+    #[test]
+    fn signatures_stay_what_they_are() {
+        assert_eq!(signature(&shingles(0, 0), 128)[..], [u32::MAX; 128]);
+        assert_eq!(signature(&shingles(0, 10), 128)[..4], [953_611_408, 226_131_321, 232_191_939, 956_317_364]);
+    }
+}

@@ -55,3 +55,36 @@ pub(super) fn shared<T: Ord>(first: &[T], second: &[T]) -> usize {
     }
     shared
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tokens::normalised_tokens;
+    use super::*;
+
+    fn shingles(code: &str, width: usize) -> Shingles {
+        Shingles::new(&normalised_tokens(code), width)
+    }
+
+    #[test]
+    fn a_shingle_is_the_sha1_of_tokens_with_blanks_between() {
+        // `hashlib.sha1(b"ID = NUM").digest()[:8]`, read as a little-endian integer.
+        assert_eq!(shingles("x = 1", 10).hashes(), [0xb668_3725_b749_6ce7]);
+        assert_eq!(shingles("x = 1", 3), shingles("y = 2\n", 10));
+    }
+
+    #[test]
+    fn the_number_of_shingles() {
+        for (code, width, count) in [("", 10, 0), ("a", 10, 1), ("a + b", 3, 1), ("a + b", 2, 2), ("a + a + a", 2, 2)] {
+            assert_eq!(shingles(code, width).hashes().len(), count, "{code}");
+        }
+    }
+
+    #[test]
+    fn similarity_is_what_is_shared() {
+        let [empty, short, long] = ["", "a + b", "a + b - c"].map(|code| shingles(code, 2));
+        assert_eq!(jaccard(&empty, &empty), 1.0);
+        assert_eq!(jaccard(&empty, &short), 0.0);
+        assert_eq!(jaccard(&short, &long), 0.5);
+        assert_eq!(jaccard(&long, &long), 1.0);
+    }
+}

@@ -202,3 +202,100 @@ fn jaccard(first: &[u32], second: &[u32]) -> f64 {
     let union = first.len() + second.len() - shared;
     if union == 0 { 0.0 } else { shared as f64 / union as f64 }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hyperparameters_of(arguments: &str) -> Vec<String> {
+        let found = structure(&format!("f({arguments})\n")).hyperparameters;
+        found.into_iter().map(|(name, bucket)| format!("{name}={bucket}")).collect()
+    }
+
+    #[test]
+    fn calls_come_in_the_order_of_the_tree() {
+        let code = "\
+@after_body(1)
+def f(x: annotation() = default()) -> returned():
+    return b() if a() else c()
+value = {k(): v(), l(): w()}
+nn.Sequential(m(), *n(), key=o())()
+";
+        let structure = structure(code);
+        let expected =
+            "annotation default a b c after_body returned k l v w Sequential m n o".split(' ').collect::<Vec<_>>();
+        assert_eq!(structure.calls, expected);
+        assert!(structure.call_counts.iter().all(|(_, count)| *count == 1));
+    }
+
+    #[test]
+    fn numbers_become_powers_of_two() {
+        for (value, bucket) in [
+            ("0", "0"),
+            ("False", "0"),
+            ("True", "1"),
+            ("0.5", "0"),
+            ("0.75", "1"),
+            ("3", "4"),
+            ("5", "4"),
+            ("6", "8"),
+            ("96", "128"),
+            ("1e3", "1024"),
+            ("(3, 5, x, -1, (2, None))", "(4,4,X,X,(2,X))"),
+            ("1", "1"),
+            ("0x40", "64"),
+        ] {
+            assert_eq!(hyperparameters_of(&format!("dim={value}")), [format!("dim={bucket}")], "{value}");
+        }
+        for value in ["-1", "x", "None", "'3'", "3j", "[3]", "1e999"] {
+            assert!(hyperparameters_of(&format!("dim={value}")).is_empty(), "{value}");
+        }
+        assert_eq!(hyperparameters_of("width=2, bias=True, dim=1, **rest"), ["dim=1", "width=2"]);
+    }
+
+    #[test]
+    fn the_greatest_numbers_keep_all_digits() {
+        assert_eq!(power_of_two(100.0), (1_u128 << 100).to_string());
+        let greatest = power_of_two(1024.0);
+        assert!(greatest.starts_with("17976931348623159077") && greatest.ends_with("137216"), "{greatest}");
+        assert_eq!(greatest.len(), 309);
+    }
+
+    #[test]
+    fn names_are_written_as_json_writes_them() {
+        assert_eq!(quoted("Größe𝔁"), r#""Gr\u00f6\u00dfe\ud835\udd01""#);
+    }
+
+    #[test]
+    fn code_without_calls_and_broken_code_look_the_same() {
+        assert_eq!(structure("x = 1\n"), structure("def (:\n"));
+        assert_ne!(structure("x = 1\n").sha256, [0; 32]);
+    }
+
+    /// The filter against every pair.
+    #[test]
+    fn structural_pairs_are_those_of_brute_force() {
+        let structures: Vec<Structure> = (0..60_u32)
+            .map(|number| {
+                let layers =
+                    (0..number % 13).map(|layer| format!("l{}(dim={})", (layer * number) % 17, 1 << (number % 3)));
+                structure(&layers.collect::<Vec<_>>().join("\n"))
+            })
+            .collect();
+        let members: Vec<(u32, &Structure)> = (100..).zip(&structures).collect();
+        for threshold in [0.0, 0.1, 0.5, 0.75, 0.9, 0.95, 1.0] {
+            let mut expected = Vec::new();
+            for (first, a) in &members {
+                for (second, b) in members.iter().filter(|(second, _)| second > first) {
+                    let (a, b) = (features(a), features(b));
+                    let union = a.union(&b).count();
+                    let similarity = if union == 0 { 0.0 } else { a.intersection(&b).count() as f64 / union as f64 };
+                    if similarity >= threshold {
+                        expected.push(SimilarPair { first: *first, second: *second, similarity });
+                    }
+                }
+            }
+            assert_eq!(structural_pairs(&members, threshold), expected, "{threshold}");
+        }
+    }
+}

@@ -145,3 +145,48 @@ fn without_hashes(text: &str) -> String {
     let lines = text.split('\n').map(|line| line.split_once('#').map_or(line, |(code, _)| code));
     lines.collect::<Vec<_>>().join("\n")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(code: &str, expected: &str) {
+        assert_eq!(normalised_tokens(code).iter().collect::<Vec<_>>().join(" "), expected);
+    }
+
+    #[test]
+    fn names_stay_where_they_say_something() {
+        check("x = nn.Conv2d(in_channels, 3, bias=False)\n", "ID = ID . Conv2d ( ID , NUM , ID = False )");
+        check("def helper(myValue, SElf, _Upper, Upper): pass", "def helper ( myValue , SElf , _Upper , ID ) : pass");
+        check("async def later(): await x", "async def ID ( ) : await ID");
+    }
+
+    #[test]
+    fn docstrings_and_comments_go() {
+        check("class A:\n    'documented'\n    x = 'kept'  # not this\n", "class A : ID = STR");
+        check("'first'\nx = 1\n'''behind\ncode'''\n", "ID = NUM");
+    }
+
+    #[test]
+    fn a_string_behind_an_empty_line_stays() {
+        check("x = 1\n\n'kept'\n", "ID = NUM STR");
+        check("def f():\n    pass\n'kept'\n", "def f ( ) : pass STR");
+    }
+
+    #[test]
+    fn broken_code_has_tokens_as_far_as_it_can() {
+        check("x = (1", "");
+        check("if x:\n    y\n  z\n", "");
+        check("x = 'open\ny = $1\n", "ID = ID ID = NUM");
+        check("x = ²3 # '''\n'''", "");
+        check("", "");
+    }
+
+    #[test]
+    fn runs_of_tokens_are_slices() {
+        let tokens = normalised_tokens("a + 1 - b");
+        assert_eq!((tokens.len(), tokens.slice(0, 5)), (5, "ID + NUM - ID"));
+        assert_eq!((tokens.slice(2, 1), tokens.slice(1, 3)), ("NUM", "+ NUM -"));
+    }
+}
