@@ -55,17 +55,18 @@ pub enum Progress {
     Checking,
 }
 
-/// An installation in a thread of its own. Dropping it leaves the thread alone; [`Preparation::wait`] takes its result.
+/// An installation in a thread of its own. Dropping it interrupts the installation.
 #[derive(Debug)]
 pub struct Preparation {
-    thread: JoinHandle<Result<Environment, EnvironmentError>>,
+    /// There until it is joined.
+    thread: Option<JoinHandle<Result<Environment, EnvironmentError>>>,
     interrupted: Arc<AtomicBool>,
 }
 
 impl Preparation {
     /// Whether [`Preparation::wait`] would return at once.
     pub fn is_finished(&self) -> bool {
-        self.thread.is_finished()
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
     /// Asks the installation to stop; it ends within a fraction of a second, and the next one starts it anew.
@@ -77,8 +78,19 @@ impl Preparation {
     ///
     /// # Errors
     /// As [`Installation::run`].
-    pub fn wait(self) -> Result<Environment, EnvironmentError> {
-        self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    pub fn wait(mut self) -> Result<Environment, EnvironmentError> {
+        let thread = self.thread.take().expect("only this call, which happens once, takes it");
+        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+}
+
+impl Drop for Preparation {
+    fn drop(&mut self) {
+        if let Some(thread) = self.thread.take() {
+            self.interrupted.store(true, Ordering::Relaxed);
+            // Nobody asks for its result any more.
+            let _ = thread.join();
+        }
     }
 }
 
@@ -102,7 +114,7 @@ impl Installation {
         let interrupted = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&interrupted);
         let thread = thread::spawn(move || self.make(&on_progress, &flag));
-        Preparation { thread, interrupted }
+        Preparation { thread: Some(thread), interrupted }
     }
 
     /// Makes the environment in this thread.
@@ -179,8 +191,8 @@ impl Installation {
 }
 
 /// The environment that an earlier run made in this cache folder, if it is complete and still works.
-pub(super) fn existing(cache: &Path) -> Result<Option<Environment>, EnvironmentError> {
-    Ok(complete(&folder_in(cache)))
+pub(super) fn existing(cache: &Path) -> Option<Environment> {
+    complete(&folder_in(cache))
 }
 
 fn complete(folder: &Path) -> Option<Environment> {

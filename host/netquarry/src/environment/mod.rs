@@ -66,11 +66,11 @@ pub enum Origin {
 }
 
 impl Environment {
-    /// SHA-256, in hexadecimal, of what a verdict can depend on: the versions of Python and of all distributions. It is
-    /// the same for two environments with the same versions, wherever they lie.
+    /// SHA-256, in hexadecimal, of what a verdict can depend on: the system, the versions of Python and of all
+    /// distributions. It is the same for two environments with the same versions, wherever they lie.
     pub fn digest(&self) -> String {
         let mut hasher = Sha256::new();
-        hasher.update(format!("python {}\n", self.version));
+        hasher.update(format!("{} {}\npython {}\n", env::consts::OS, env::consts::ARCH, self.version));
         for (name, version) in &self.distributions {
             hasher.update(format!("{name} {version}\n"));
         }
@@ -155,13 +155,15 @@ pub fn plan(request: &Request) -> Result<Plan, EnvironmentError> {
     if let Some(found) = request.virtual_environment.as_deref().and_then(in_virtual_environment) {
         return Ok(ready(found));
     }
-    if let Some(found) = install::existing(&request.cache)? {
+    if let Some(found) = install::existing(&request.cache) {
         return Ok(ready(found));
     }
     let mut base = None;
     let mut too_old = None;
     for python in on_path(&request.path) {
-        let Ok(interpreter) = interpreter::query(&python) else { continue };
+        let Ok(interpreter) = interpreter::query(&python) else {
+            continue;
+        };
         if interpreter.version() < OLDEST_PYTHON {
             too_old.get_or_insert(EnvironmentError::TooOld { python, version: interpreter.version });
         } else if interpreter.distributions.contains_key("torch") {

@@ -130,6 +130,9 @@ pub(super) fn explain(output: &str, folder: &Path, requirements: &[&str]) -> Env
     let network = NETWORK.iter().any(|sign| output.contains(sign));
     let full = output.contains("No space left on device");
     let output = interpreter::last_lines(output, 8);
+    if output.contains("cancelled by user") || output.contains("KeyboardInterrupt") {
+        return EnvironmentError::Interrupted;
+    }
     if full {
         return EnvironmentError::DiskFull { folder: folder.to_owned(), output };
     }

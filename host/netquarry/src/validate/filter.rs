@@ -51,7 +51,9 @@ const REFUSED: &[i64] = &[
 
 /// Filters for this machine's processor, each in hexadecimal as the worker takes them; none where there are none.
 pub(super) fn programs() -> Vec<String> {
-    let Ok(architecture) = TargetArch::try_from(std::env::consts::ARCH) else { return Vec::new() };
+    let Ok(architecture) = TargetArch::try_from(std::env::consts::ARCH) else {
+        return Vec::new();
+    };
     let without_conditions = |number: &i64| (*number, Vec::new());
     let mut refused: BTreeMap<i64, Vec<SeccompRule>> = REFUSED.iter().map(without_conditions).collect();
     // A thread is made by the same call as a process.

@@ -182,7 +182,9 @@ fn wait(socket: &UnixStream, report: &Stream, output: &Stream, deadline: Instant
     let milliseconds = left.as_micros().div_ceil(1000);
     match poll(&mut polled, PollTimeout::try_from(milliseconds).unwrap_or(PollTimeout::MAX)) {
         Ok(_) => {}
-        Err(Errno::EINTR) => return Ok(Ready { socket: false, report: false, output: false }),
+        Err(Errno::EINTR) => {
+            return Ok(Ready { socket: false, report: false, output: false });
+        }
         Err(error) => return Err(error.into()),
     }
     let mut ready = polled.iter().map(|descriptor| descriptor.any().unwrap_or(true));

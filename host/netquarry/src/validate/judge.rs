@@ -3,6 +3,7 @@
 use netquarry_core::verdict::{Failure, FailureClass, Level, Outcome, Verdict};
 
 use super::follow::Run;
+use super::pool::Attempted;
 use super::protocol::{Event, Exception, LevelEvidence};
 use super::scrub::scrub;
 use super::{Job, Options, classify};
@@ -20,13 +21,13 @@ pub(super) fn lost() -> Verdict {
     verdict
 }
 
-pub(super) fn verdict(job: &Job, run: &Run, environment: &Environment, options: &Options) -> Verdict {
-    let mut judge = Judge { job, environment, options, verdict: undecided(), next: 0, settled: false };
-    for event in &run.events {
+pub(super) fn verdict(job: &Job, attempted: &Attempted, environment: &Environment, options: &Options) -> Verdict {
+    let mut judge = Judge { job, attempted, environment, options, verdict: undecided(), next: 0, settled: false };
+    for event in &attempted.run.events {
         judge.hear(event);
     }
     if !judge.settled {
-        judge.explain_silence(run);
+        judge.explain_silence(&attempted.run);
     }
     judge.verdict.evidence.notes.sort();
     judge.verdict
@@ -42,6 +43,7 @@ fn undecided() -> Verdict {
 
 struct Judge<'a> {
     job: &'a Job,
+    attempted: &'a Attempted,
     environment: &'a Environment,
     options: &'a Options,
     verdict: Verdict,
@@ -97,7 +99,7 @@ impl Judge<'_> {
             "" => exception.class.clone(),
             message => format!("{}: {message}", exception.class),
         };
-        let upstream = exception.frames.iter().rev().filter(|frame| self.is_bundle(&frame.file));
+        let upstream = exception.frames.iter().rev().filter(|frame| frame.file == self.attempted.file);
         let upstream = upstream.flat_map(|frame| self.job.upstream(frame.line)).next();
         self.fail_with(class, &message, upstream);
     }
@@ -170,18 +172,13 @@ impl Judge<'_> {
         }
     }
 
-    fn is_bundle(&self, file: &str) -> bool {
-        std::path::Path::new(file).file_name() == self.job.file.file_name()
-            && file.ends_with(&*self.job.file.to_string_lossy())
-    }
-
     fn scrub(&self, message: &str) -> String {
-        let file = self.job.file.to_string_lossy().into_owned();
-        let name = self.job.file_name().to_string_lossy().into_owned();
+        let name = self.job.file.file_name().unwrap_or(self.job.file.as_os_str());
         let prefixes = self.environment.prefixes.iter();
         let mut replacements: Vec<_> =
             prefixes.map(|path| (path.to_string_lossy().into_owned(), "<environment>".to_owned())).collect();
-        replacements.push((file, name));
+        replacements.push((self.attempted.file.clone(), name.to_string_lossy().into_owned()));
+        replacements.push((self.attempted.scratch.clone(), "<scratch>".to_owned()));
         scrub(message, &replacements)
     }
 }

@@ -5,7 +5,7 @@
 //! here: the clock, what counts as a report, the class of a failure, a second attempt. What a child says is evidence;
 //! code that runs in the same interpreter as the report can forge it, and a verdict promises no more than that.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use netquarry_core::shim::BlockArguments;
@@ -196,9 +196,5 @@ impl Job {
     fn upstream(&self, line: u32) -> Option<String> {
         let span = self.line_map.iter().find(|span| (span.bundle_start..=span.bundle_end).contains(&line))?;
         Some(format!("{}:{}", span.path, span.upstream_start + (line - span.bundle_start)))
-    }
-
-    fn file_name(&self) -> &Path {
-        self.file.file_name().map_or(&self.file, Path::new)
     }
 }

@@ -3,20 +3,24 @@
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
+use std::mem;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use netquarry_core::verdict::Verdict;
+use netquarry_core::verdict::{Level, Verdict};
 use serde::{Deserialize, Serialize};
 
 use super::follow::Run;
-use super::protocol::ChildJob;
+use super::protocol::{ChildJob, Settings};
 use super::worker::{Worker, WorkerLost};
 use super::{Job, Options, ValidateError, filter, judge, program};
 use crate::environment::Environment;
 
+/// Modules that a worker imports before it forks: torch with what it brings, and nothing more, so that no bundle finds
+/// a module loaded that it forgot to import.
+const WARM: [&str; 1] = ["torch"];
 /// How many children one worker has at a time. Forking is its only work and takes some ten milliseconds, so that a
 /// machine with many cores needs more than one.
 const CHILDREN_AT_ONCE: usize = 8;
@@ -108,37 +112,47 @@ struct Shared {
     children: Arc<AtomicU64>,
 }
 
+/// One run of a job, and the paths under which the child knew its files.
+pub(super) struct Attempted {
+    pub(super) run: Run,
+    pub(super) file: String,
+    pub(super) scratch: String,
+}
+
 impl Pool<'_> {
     /// Runs the job, a second time where its environment may have been at fault.
     fn verdict(&self, job: &Job, place: usize) -> Result<Verdict, ValidateError> {
-        let attempts = self.options.attempts.max(1);
-        let mut alone = false;
-        for attempt in 1..=attempts {
-            let outcome = match alone {
+        let mut attempt = 1;
+        let mut lost = false;
+        loop {
+            let outcome = match lost {
                 // The job may be what ended the worker. In a worker of its own it can do that to nobody else.
                 true => self.run(job, &self.start()?)?,
                 false => self.run_shared(job, place)?,
             };
-            let verdict = match outcome {
-                Ok(run) => judge::verdict(job, &run, self.environment, self.options),
+            let (verdict, again) = match outcome {
+                Ok(attempted) => {
+                    let verdict = judge::verdict(job, &attempted, self.environment, self.options);
+                    let transient = verdict.failure.as_ref().is_some_and(|failure| failure.class.is_transient());
+                    (verdict, transient && attempt < self.options.attempts)
+                }
+                // However few attempts there are: it may have been another job.
                 Err(WorkerLost) => {
-                    alone = true;
                     self.statistics(|statistics| statistics.workers_lost += 1);
-                    judge::lost()
+                    (judge::lost(), !mem::replace(&mut lost, true))
                 }
             };
-            let transient = verdict.failure.as_ref().is_some_and(|failure| failure.class.is_transient());
-            if !transient || attempt == attempts {
+            if !again {
                 self.statistics(|statistics| statistics.verdicts += 1);
                 return Ok(verdict);
             }
             self.statistics(|statistics| statistics.retries += 1);
             thread::sleep(self.options.back_off * 2_u32.saturating_pow(attempt - 1));
+            attempt += 1;
         }
-        unreachable!("the last attempt returns")
     }
 
-    fn run_shared(&self, job: &Job, place: usize) -> Result<Result<Run, WorkerLost>, ValidateError> {
+    fn run_shared(&self, job: &Job, place: usize) -> Result<Result<Attempted, WorkerLost>, ValidateError> {
         let shared = self.shared(place)?;
         let spent = shared.children.fetch_add(1, Ordering::Relaxed) + 1 >= CHILDREN_IN_A_LIFE;
         let outcome = self.run(job, &shared.worker)?;
@@ -161,7 +175,9 @@ impl Pool<'_> {
     }
 
     fn start(&self) -> Result<Worker, ValidateError> {
-        let worker = Worker::start(self.environment, self.folder, &self.options.limits, &self.filters)?;
+        let warm = if self.options.level < Level::Execute { &[][..] } else { &WARM };
+        let settings = Settings { warm, limits: &self.options.limits, filters: &self.filters };
+        let worker = Worker::start(self.environment, self.folder, &settings)?;
         self.statistics(|statistics| {
             statistics.workers_started += 1;
             statistics.worker_peak_bytes = statistics.worker_peak_bytes.max(worker.peak_bytes);
@@ -170,21 +186,23 @@ impl Pool<'_> {
     }
 
     /// Runs the job once, in a scratch folder that is there for this one run.
-    fn run(&self, job: &Job, worker: &Worker) -> Result<Result<Run, WorkerLost>, ValidateError> {
+    fn run(&self, job: &Job, worker: &Worker) -> Result<Result<Attempted, WorkerLost>, ValidateError> {
         let scratch = tempfile::Builder::new().prefix("scratch-").tempdir_in(self.folder);
         let scratch = scratch.map_err(|source| program::io_error("make a folder in", self.folder, source))?;
         let file = std::path::absolute(&job.file);
         let file = file.map_err(|source| program::io_error("find", &job.file, source))?;
+        let file = file.to_string_lossy().into_owned();
+        let scratch_path = scratch.path().to_string_lossy().into_owned();
         let outcome = worker.run(
             &ChildJob {
                 token: &token(),
-                file: &file.to_string_lossy(),
+                file: &file,
                 class_name: &job.class_name,
                 level: self.options.level.name(),
                 blocked_packages: &job.blocked_packages,
                 operator_packages: &job.operator_packages,
                 arguments: job.arguments.as_ref(),
-                scratch: &scratch.path().to_string_lossy(),
+                scratch: &scratch_path,
             },
             &self.options.limits,
         );
@@ -194,7 +212,7 @@ impl Pool<'_> {
                 statistics.child_peak_bytes = statistics.child_peak_bytes.max(run.ending.peak_bytes);
             });
         }
-        Ok(outcome)
+        Ok(outcome.map(|run| Attempted { run, file, scratch: scratch_path }))
     }
 
     fn statistics(&self, change: impl FnOnce(&mut WorkerStatistics)) {

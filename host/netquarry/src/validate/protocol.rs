@@ -135,12 +135,16 @@ pub(super) fn encode(message: &impl Serialize) -> Vec<u8> {
 /// The bytes are no message of this type, and never will be.
 pub(super) fn decode<T: DeserializeOwned>(bytes: &mut Vec<u8>) -> Result<Option<T>, Malformed> {
     const LONGEST: usize = 1 << 20;
-    let Some((header, rest)) = bytes.split_first_chunk::<4>() else { return Ok(None) };
+    let Some((header, rest)) = bytes.split_first_chunk::<4>() else {
+        return Ok(None);
+    };
     let length = u32::from_be_bytes(*header) as usize;
     if length > LONGEST {
         return Err(Malformed);
     }
-    let Some(body) = rest.get(..length) else { return Ok(None) };
+    let Some(body) = rest.get(..length) else {
+        return Ok(None);
+    };
     let message = serde_json::from_slice(body).map_err(|_| Malformed)?;
     bytes.drain(..4 + length);
     Ok(Some(message))

@@ -2,7 +2,8 @@
 //!
 //! A case starts with comment lines `# key: value`. `failure: CLASS at LEVEL` or `level: LEVEL` (the highest one passed,
 //! with nothing failed) is needed; `message`, `note`, `upstream`, `constructor` and `output` are compared where they are
-//! given; `blocked` and `operators` are lists of packages; `seconds` is the wall clock's limit, where it matters.
+//! given; `blocked` and `operators` are lists of packages; `seconds` is the wall clock's limit, where it matters;
+//! `loses_worker` is there where the bundle ends its worker.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,9 +11,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
-use netquarry_core::verdict::{Level, Outcome, Verdict};
+use netquarry_core::shim::BlockArguments;
+use netquarry_core::verdict::{FailureClass, Level, Outcome, Verdict};
 
-use super::{Job, Limits, LineSpan, Options, WorkerStatistics, validate};
+use super::{Job, Limits, LineSpan, Options, ValidateError, WorkerStatistics, validate};
 use crate::environment::{self, Environment, Request};
 
 /// One environment for all tests: the one that the variables name, or one that is made once and kept.
@@ -110,34 +112,141 @@ fn run(jobs: Vec<Job>, options: &Options) -> (BTreeMap<String, Verdict>, WorkerS
     (verdicts.into_inner().unwrap(), statistics.unwrap())
 }
 
+/// Cases that cost nothing beside themselves.
+fn calm_cases() -> Vec<Case> {
+    let special = ["seconds", "loses_worker"];
+    cases().into_iter().filter(|case| !special.iter().any(|key| case.keys.contains_key(*key))).collect()
+}
+
+fn jobs(cases: &[Case]) -> Vec<Job> {
+    cases.iter().map(|case| case.job.clone()).collect()
+}
+
+fn assert_as_named(cases: &[Case], verdicts: &BTreeMap<String, Verdict>) {
+    let complaint = |case: &Case| Some(format!("{}: {}", case.name, case.complaint(&verdicts[&case.name])?));
+    let complaints: Vec<String> = cases.iter().filter_map(complaint).collect();
+    assert!(complaints.is_empty(), "{} of {} cases:\n{}", complaints.len(), cases.len(), complaints.join("\n"));
+}
+
 #[test]
 fn every_case_has_the_verdict_that_it_names() {
-    let cases = cases();
-    let (timed, others): (Vec<_>, Vec<_>) = cases.iter().partition(|case| case.keys.contains_key("seconds"));
-    let (mut verdicts, statistics) = run(others.iter().map(|case| case.job.clone()).collect(), &options());
-    for case in timed {
-        let mut options = options();
-        options.limits.wall = Duration::from_secs(case.keys["seconds"].parse().unwrap());
-        verdicts.extend(run(vec![case.job.clone()], &options).0);
-    }
-    let complaints: Vec<String> = cases
-        .iter()
-        .filter_map(|case| Some(format!("{}: {}", case.name, case.complaint(&verdicts[&case.name])?)))
-        .collect();
-    assert!(complaints.is_empty(), "{} of {} cases:\n{}", complaints.len(), cases.len(), complaints.join("\n"));
+    let cases = calm_cases();
+    let (verdicts, statistics) = run(jobs(&cases), &options());
+    assert_as_named(&cases, &verdicts);
     assert_eq!(statistics.workers_lost, 0, "no case takes its worker with it");
-    assert_eq!(statistics.verdicts, others.len() as u64);
+    assert_eq!(statistics.verdicts, cases.len() as u64);
+    assert_eq!(statistics.cpu_seconds.len(), cases.len());
+}
+
+#[test]
+fn the_host_ends_what_does_not_end_by_itself() {
+    let cases: Vec<Case> = cases().into_iter().filter(|case| case.keys.contains_key("seconds")).collect();
+    for case in &cases {
+        let mut options = Options { attempts: 2, ..options() };
+        options.limits.wall = Duration::from_secs(case.keys["seconds"].parse().unwrap());
+        let (verdicts, statistics) = run(vec![case.job.clone()], &options);
+        assert_as_named(std::slice::from_ref(case), &verdicts);
+        assert_eq!(statistics.retries, 1, "the machine may have been slow, so that it is tried again");
+    }
+}
+
+#[test]
+fn a_lost_worker_costs_nobody_else() {
+    let mut cases = cases();
+    cases.retain(|case| case.keys.contains_key("loses_worker") || case.name == "forward_convolution");
+    let bystander = cases.iter().find(|case| case.name == "forward_convolution").unwrap().job.clone();
+    let mut jobs = jobs(&cases);
+    jobs.extend((0..20).map(|number| Job { id: format!("bystander {number}"), ..bystander.clone() }));
+    let (mut verdicts, statistics) = run(jobs, &Options { jobs: 4, ..options() });
+    assert_as_named(&cases, &verdicts);
+    verdicts.retain(|name, _| name.starts_with("bystander"));
+    assert!(verdicts.values().all(|verdict| verdict.level() == Level::Forward as u8), "{verdicts:#?}");
+    assert!(statistics.workers_lost >= 2, "the culprit loses the shared worker and then its own");
 }
 
 #[test]
 fn verdicts_do_not_depend_on_the_number_of_workers_or_on_the_order() {
-    let jobs: Vec<Job> =
-        cases().into_iter().filter(|case| !case.keys.contains_key("seconds")).map(|case| case.job).collect();
-    let calm = jobs.iter().filter(|job| !job.id.contains("endless"));
-    let forwards: Vec<Job> = calm.clone().cloned().collect();
-    let backwards: Vec<Job> = calm.rev().cloned().collect();
-    let (one, _) = run(forwards, &Options { jobs: 1, ..options() });
-    let (many, statistics) = run(backwards, &Options { jobs: 9, ..options() });
+    let mut jobs = jobs(&calm_cases());
+    jobs.retain(|job| !job.id.starts_with("endless"));
+    let (one, _) = run(jobs.clone(), &Options { jobs: 1, ..options() });
+    jobs.reverse();
+    let (many, statistics) = run(jobs, &Options { jobs: 9, ..options() });
     assert_eq!(one, many);
     assert_eq!(statistics.workers_started, 2, "a worker has eight children at once");
+}
+
+#[test]
+fn arguments_that_are_given_are_used_and_their_failure_counts() {
+    let case = cases().into_iter().find(|case| case.name == "forward_convolution").unwrap();
+    let given = |constructor: &[(&str, &str)], forward: &[(&str, &str)]| {
+        let map =
+            |pairs: &[(&str, &str)]| pairs.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+        let arguments = BlockArguments { path: String::new(), constructor: map(constructor), forward: map(forward) };
+        let job = Job { arguments: Some(arguments), ..case.job.clone() };
+        run(vec![job], &options()).0.remove(&case.name).unwrap()
+    };
+    let verdict = given(&[("in_channels", "1 + 1"), ("out_channels", "6")], &[("x", "torch.zeros(1, 2, 5, 5)")]);
+    assert_eq!(verdict.level(), Level::Forward as u8);
+    assert_eq!(verdict.evidence.constructor_arguments["in_channels"], "1 + 1");
+    assert_eq!(verdict.evidence.forward_outputs[0].shape, [1, 6, 5, 5]);
+    assert_eq!(verdict.evidence.parameters, Some(2 * 6 * 9 + 6));
+    let verdict = given(&[("in_channels", "2"), ("out_channels", "6")], &[("x", "torch.zeros(1, 3, 5, 5)")]);
+    assert_eq!(verdict.outcome(Level::Forward), Outcome::Failed);
+    assert_eq!(verdict.failure.unwrap().class, FailureClass::RuntimeError);
+}
+
+#[test]
+fn a_level_that_was_not_asked_for_stays_unknown() {
+    let case = cases().into_iter().find(|case| case.name == "forward_convolution").unwrap();
+    for level in [Level::Parse, Level::Compile, Level::Execute, Level::Construct] {
+        let (verdicts, _) = run(vec![case.job.clone()], &Options { level, ..options() });
+        let verdict = &verdicts[&case.name];
+        assert_eq!(verdict.level(), level as u8);
+        assert_eq!(verdict.outcomes.len(), Level::ALL.len());
+        assert!(Level::ALL[level as usize..].iter().all(|above| verdict.outcome(*above) == Outcome::Unknown));
+    }
+}
+
+#[test]
+fn a_bundle_that_is_not_there_is_the_harnesss_fault() {
+    let case = cases().into_iter().find(|case| case.name == "forward_convolution").unwrap();
+    let job = Job { file: "nowhere.py".into(), ..case.job };
+    let (verdicts, _) = run(vec![job], &options());
+    assert_eq!(verdicts[&case.name].failure.as_ref().unwrap().class, FailureClass::Harness);
+}
+
+#[test]
+fn an_interpreter_that_cannot_import_torch_ends_the_run_with_its_own_words() {
+    let base = Environment { python: "/bin/false".into(), ..environment().clone() };
+    let without_torch = Environment { python: python_without_torch(), ..environment().clone() };
+    let error =
+        |environment: &Environment| validate(jobs(&calm_cases()), environment, &options(), &|_, _| {}).unwrap_err();
+    assert!(matches!(error(&base), ValidateError::NotReady { .. }));
+    let ValidateError::NotReady { output, .. } = error(&without_torch) else { panic!("torch cannot be imported") };
+    assert!(output.contains("No module named 'torch'"), "{output}");
+    let missing = Environment { python: "/nowhere/python".into(), ..environment().clone() };
+    assert!(matches!(error(&missing), ValidateError::NotStarted { .. }));
+}
+
+/// The interpreter that the environment was made with.
+fn python_without_torch() -> PathBuf {
+    let script = "import sys; print(sys._base_executable)";
+    let output = std::process::Command::new(&environment().python).args(["-I", "-c", script]).output().unwrap();
+    String::from_utf8(output.stdout).unwrap().trim().into()
+}
+
+#[test]
+fn digests_tell_apart_what_a_verdict_depends_on() {
+    let job = calm_cases().remove(0).job;
+    let digest = job.digest("00");
+    assert_eq!(digest, Job { id: "another".into(), ..job.clone() }.digest("00"));
+    let others = [
+        job.digest("01"),
+        Job { class_name: "Other".into(), ..job.clone() }.digest("00"),
+        Job { blocked_packages: vec!["timm".into()], ..job.clone() }.digest("00"),
+        Job { line_map: Vec::new(), ..job.clone() }.digest("00"),
+    ];
+    assert!(others.iter().all(|other| *other != digest));
+    assert_ne!(options().digest(), Options { level: Level::Parse, ..options() }.digest());
+    assert_eq!(options().digest(), Options { jobs: 7, ..options() }.digest());
 }

@@ -19,10 +19,6 @@ use crate::environment::Environment;
 
 /// How long a worker may take to import torch; a cold disk makes it slow.
 const START: Duration = Duration::from_secs(180);
-/// Modules that a worker imports before it forks: torch with what it brings, and nothing more, so that no bundle finds
-/// a module loaded that it forgot to import.
-const WARM: [&str; 1] = ["torch"];
-
 /// A worker that is ready to fork. Dropping it ends it and all its children.
 #[derive(Debug)]
 pub(super) struct Worker {
@@ -42,8 +38,7 @@ impl Worker {
     pub(super) fn start(
         environment: &Environment,
         folder: &Path,
-        limits: &Limits,
-        filters: &[String],
+        settings: &Settings<'_>,
     ) -> Result<Self, ValidateError> {
         let python = || environment.python.clone();
         let not_started = |source| ValidateError::NotStarted { python: python(), source };
@@ -51,7 +46,7 @@ impl Worker {
         let errors = tempfile::NamedTempFile::new_in(folder).map_err(not_started)?;
         let process = command(environment, folder, theirs, errors.reopen().map_err(not_started)?).spawn();
         let mut worker = Self { process: process.map_err(not_started)?, control: Mutex::new(control), peak_bytes: 0 };
-        let ready = worker.greet(&Settings { warm: &WARM, limits, filters });
+        let ready = worker.greet(settings);
         let ready = ready.map_err(|error| match error.kind() {
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
                 ValidateError::NotReadyInTime { python: python(), seconds: START.as_secs() }

@@ -16,10 +16,11 @@ def run(job, sources, report_descriptor, output_descriptor, settings, parent):
     try:
         reporter.send("confined", protections=confinement.apply(settings, job["scratch"]))
         barrier.install(sources, job["operator_packages"])
+        bundle = levels.Bundle(job)
     except Exception as error:
         reporter.send("harness", exception=report.describe(error))
         return HARNESS_FAILED
-    levels.climb(job, reporter)
+    levels.climb(bundle, job["level"], reporter)
     reporter.send("done")
     for stream in (sys.stdout, sys.stderr):
         try:

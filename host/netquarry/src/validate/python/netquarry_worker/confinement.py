@@ -44,7 +44,7 @@ def detach(report, output, parent):
     # Duplicated upwards first, so that it cannot be closed with the others.
     kept = os.dup2(report, max(report, output, 3) + 1, inheritable=False)
     os.closerange(3, kept)
-    os.closerange(kept + 1, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+    os.closerange(kept + 1, 1 << 20)
     return kept
 
 

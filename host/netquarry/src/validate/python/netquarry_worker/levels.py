@@ -40,17 +40,17 @@ class Bundle:
         self.path = job["file"]
         self.class_name = job["class_name"]
         self.given = job["arguments"]
-        self.source = b""
+        with open(self.path, "rb") as file:
+            self.source = file.read()
         self.tree = None
         self.code = None
         self.block = None
         self.model = None
 
 
-def climb(job, reporter):
-    """Reports `passed`, `failed` or `undecided` for every level up to the one asked for; stops at the first that is not
-    passed."""
-    bundle = Bundle(job)
+def climb(bundle, highest, reporter):
+    """Reports `passed`, `failed` or `undecided` for every level up to the highest asked for; stops at the first that is
+    not passed."""
     for level, step in LEVELS:
         try:
             seed()
@@ -63,7 +63,7 @@ def climb(job, reporter):
             reporter.send("failed", level=level, exception=explain(error, bundle))
             return
         reporter.send("passed", level=level, evidence=evidence)
-        if level == job["level"]:
+        if level == highest:
             return
 
 
@@ -89,8 +89,6 @@ def explain(error, bundle):
 
 
 def parse(bundle):
-    with open(bundle.path, "rb") as file:
-        bundle.source = file.read()
     bundle.tree = ast.parse(bundle.source, bundle.path)
     return {}
 
