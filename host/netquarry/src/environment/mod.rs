@@ -16,6 +16,8 @@ mod error;
 mod install;
 mod interpreter;
 mod pip;
+#[cfg(test)]
+mod tests;
 
 pub use error::EnvironmentError;
 pub use install::{Installation, Preparation, Progress};
