@@ -1,0 +1,205 @@
+//! The commands and their own arguments.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueHint};
+
+use super::pipeline::{LevelChoice, PipelineArguments};
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Do everything: fetch, index, discover, resolve, assemble, validate, deduplicate and emit.
+    Run(StageArguments),
+    /// Fetch the sources of a corpus.
+    Fetch(StageArguments),
+    /// Fetch and index: definitions, imports, scopes and references of every file.
+    Index(StageArguments),
+    /// ... and discover the candidate blocks.
+    Discover(StageArguments),
+    /// ... and resolve every candidate to its closure.
+    Resolve(StageArguments),
+    /// ... and assemble one self-contained file per candidate.
+    Assemble(StageArguments),
+    /// ... and validate the bundles; or validate the files that are named.
+    Validate(ValidateArguments),
+    /// ... and find the duplicates among the blocks that reached the gate.
+    Curate(StageArguments),
+    /// ... and write the library with its manifest, specs and report.
+    Emit(StageArguments),
+    /// Lift single blocks out, by name, and add them to the library.
+    Extract(ExtractArguments),
+    /// Show a block of the library: code, closure, verdict, provenance.
+    Show(ShowArguments),
+    /// Deduplicate a folder of models.
+    #[command(subcommand)]
+    Dedup(DedupCommand),
+    /// The corpora: shipped ones, one in full, the schema of the files.
+    #[command(subcommand)]
+    Corpus(CorpusCommand),
+    /// The plugins that a run uses.
+    #[command(subcommand)]
+    Plugin(PluginCommand),
+    /// The Python environment that blocks are validated in.
+    Env(EnvArguments),
+    /// Measure this machine: parsing, resolving, assembling, validation, the plugin border.
+    Bench(BenchArguments),
+    /// Print completions for a shell.
+    Completions {
+        #[arg(value_enum)]
+        shell: clap_complete::Shell,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct StageArguments {
+    #[command(flatten)]
+    pub pipeline: PipelineArguments,
+}
+
+const VALIDATE_EXAMPLES: &str = "\
+Examples:
+  netquarry validate                               Validate every bundle of the corpus
+  netquarry validate out/blocks/DropPath.py        Validate one file
+  netquarry validate my/*.py --level forward --format json
+
+Exit status: 0 all reached the level; 1 at least one did not; 2 could not do it.";
+
+#[derive(Debug, Args)]
+#[command(after_help = VALIDATE_EXAMPLES)]
+pub struct ValidateArguments {
+    /// Python files with one block each; without any, the bundles of the corpus.
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub pipeline: PipelineArguments,
+}
+
+const EXTRACT_EXAMPLES: &str = "\
+Examples:
+  netquarry extract DropPath
+  netquarry extract timm.layers.drop.DropPath torchvision:torchvision.ops.misc.MLP
+  netquarry extract Bottleneck --all               Every block of that name
+  netquarry extract --from-json names.json --limit 100 --start-from DropPath
+
+A bare name that several blocks bear is answered with all of them, ranked, and exit status 2.";
+
+#[derive(Debug, Args)]
+#[command(after_help = EXTRACT_EXAMPLES)]
+pub struct ExtractArguments {
+    /// Names of blocks: `DropPath`, `drop.DropPath`, `timm.layers.drop.DropPath` or `timm:timm.layers.drop.DropPath`.
+    #[arg(required_unless_present_any = ["from_json", "retry_failed"])]
+    pub names: Vec<String>,
+
+    /// A JSON file with a list of names.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub from_json: Option<PathBuf>,
+
+    /// Take all blocks that bear an ambiguous name.
+    #[arg(long)]
+    pub all: bool,
+
+    /// Take the one that is ranked first of the blocks that bear an ambiguous name.
+    #[arg(long, conflicts_with = "all")]
+    pub first: bool,
+
+    /// Stop after so many names.
+    #[arg(long, value_name = "N")]
+    pub limit: Option<usize>,
+
+    /// Leave out the names before this one.
+    #[arg(long, value_name = "NAME")]
+    pub start_from: Option<String>,
+
+    #[command(flatten)]
+    pub pipeline: PipelineArguments,
+}
+
+#[derive(Debug, Args)]
+pub struct ShowArguments {
+    /// The name of a block, as `extract` takes it.
+    pub block: String,
+
+    /// The folder of the library [default: out].
+    #[arg(long, short, value_name = "DIR", env = "NETQUARRY_OUT")]
+    pub out: Option<PathBuf>,
+
+    /// Print the code only.
+    #[arg(long)]
+    pub code: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum DedupCommand {
+    /// Group near-duplicates and keep one of each group.
+    Run(DedupRunArguments),
+}
+
+#[derive(Debug, Args)]
+pub struct DedupRunArguments {
+    /// A library (a folder with manifest.jsonl), or a folder of Python files [default: out].
+    #[arg(value_hint = ValueHint::AnyPath)]
+    pub input: Option<PathBuf>,
+
+    /// The strategies and thresholds: `default`, or `nn-dup` as the reference implementation decides.
+    #[arg(long, value_name = "NAME", default_value = "default")]
+    pub preset: String,
+
+    /// Where the decisions and the kept files are written; without it they are printed only.
+    #[arg(long, short, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum CorpusCommand {
+    /// List the shipped corpora.
+    List,
+    /// Print a corpus, with every default filled in.
+    Show {
+        /// A shipped corpus or a JSON file.
+        #[arg(default_value = "quickstart")]
+        corpus: String,
+    },
+    /// Print the JSON Schema of corpus files.
+    Schema,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum PluginCommand {
+    /// List the plugins, in the order in which a run asks them.
+    List,
+}
+
+#[derive(Debug, Args)]
+pub struct EnvArguments {
+    #[command(subcommand)]
+    pub command: Option<EnvCommand>,
+
+    /// A Python interpreter that has torch (or NETQUARRY_PYTHON), instead of an environment of NetQuarry's own.
+    #[arg(long, global = true, value_name = "FILE")]
+    pub python: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum EnvCommand {
+    /// Install torch and what else is needed, if it is not there yet.
+    Prepare,
+}
+
+#[derive(Debug, Args)]
+pub struct BenchArguments {
+    /// Times that each measurement is repeated; the median is printed.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..))]
+    pub repeat: u16,
+
+    /// Leave out what needs a Python environment with torch.
+    #[arg(long)]
+    pub without_python: bool,
+
+    /// The highest level of validation that is measured [default: execute].
+    #[arg(long = "bench-level", value_enum, value_name = "LEVEL")]
+    pub bench_level: Option<LevelChoice>,
+
+    #[command(flatten)]
+    pub pipeline: PipelineArguments,
+}

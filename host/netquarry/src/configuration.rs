@@ -1,0 +1,324 @@
+//! The configuration file `netquarry.toml`, and the settings of a run: command line over file over defaults.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use netquarry_core::verdict::Level;
+use serde::{Deserialize, Serialize};
+
+use crate::arguments::{GlobalArguments, IndexChoice, PipelineArguments};
+use crate::problem::Problem;
+
+pub const FILE_NAME: &str = "netquarry.toml";
+pub const DEFAULT_CORPUS: &str = "quickstart";
+pub const DEFAULT_OUT: &str = "out";
+pub const DEFAULT_DISCOVERY: &str = "discover-nn-module-deep";
+
+/// What stands in `netquarry.toml`. Paths are relative to the file's folder.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Configuration {
+    /// A shipped corpus or a JSON file.
+    pub corpus: Option<String>,
+    pub out: Option<PathBuf>,
+    pub cache_dir: Option<PathBuf>,
+    pub python: Option<PathBuf>,
+    pub level: Option<Level>,
+    pub gate: Option<Level>,
+    pub jobs: Option<u16>,
+    pub threads: Option<u16>,
+    pub index: Option<IndexChoice>,
+    /// Packages that stay imported.
+    pub keep_import: Vec<String>,
+    /// Local folders in the place of corpus sources.
+    pub sources: BTreeMap<String, PathBuf>,
+    pub plugins: PluginOrder,
+    /// The options of single plugins, by plugin name: `[plugin.dedup-lexical]`.
+    pub plugin: BTreeMap<String, toml::Table>,
+}
+
+/// The plugins of each kind, in the order in which they are asked: names of first-party plugins, or paths of components
+/// (anything that ends in `.wasm`).
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct PluginOrder {
+    /// Empty: what the corpus asks for, or else [`DEFAULT_DISCOVERY`].
+    pub discover: Vec<String>,
+    pub shims: Vec<String>,
+    pub dedup: Vec<String>,
+    pub emit: Vec<String>,
+}
+
+impl Default for PluginOrder {
+    fn default() -> Self {
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        Self {
+            discover: Vec::new(),
+            shims: owned(&["shim-timm", "shim-torchvision"]),
+            dedup: owned(&["dedup-exact", "dedup-lexical", "dedup-structural"]),
+            emit: owned(&["emit-neutral-spec"]),
+        }
+    }
+}
+
+/// A configuration with the folder that its paths are relative to.
+#[derive(Clone, Debug, Default)]
+pub struct ConfigurationFile {
+    pub configuration: Configuration,
+    /// `None` where there is no file.
+    pub path: Option<PathBuf>,
+}
+
+impl ConfigurationFile {
+    /// Reads the file that the user named, or the nearest `netquarry.toml` in `folder` or above it.
+    pub fn find(global: &GlobalArguments, folder: &Path) -> Result<Self, Problem> {
+        if global.no_config {
+            return Ok(Self::default());
+        }
+        if let Some(path) = &global.config {
+            let text = fs::read_to_string(path).map_err(|error| {
+                Problem::io("read the configuration file", path, error).help("--config names the file that is read")
+            })?;
+            return Ok(Self { configuration: parse(path, &text)?, path: Some(path.clone()) });
+        }
+        for ancestor in folder.ancestors() {
+            let path = ancestor.join(FILE_NAME);
+            match fs::read_to_string(&path) {
+                Ok(text) => return Ok(Self { configuration: parse(&path, &text)?, path: Some(path) }),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => {
+                    return Err(Problem::io("read the configuration file", &path, error)
+                        .help("mend the file, or go without it with --no-config"));
+                }
+            }
+        }
+        Ok(Self::default())
+    }
+
+    /// `path` as the configuration file means it.
+    fn absolute(&self, path: &Path) -> PathBuf {
+        match self.path.as_deref().and_then(Path::parent) {
+            Some(folder) => folder.join(path),
+            None => path.to_owned(),
+        }
+    }
+}
+
+fn parse(path: &Path, text: &str) -> Result<Configuration, Problem> {
+    let configuration: Configuration = toml::from_str(text).map_err(|error| {
+        let problem = Problem::new(format!("The configuration file `{}` cannot be used", path.display()))
+            .help("README.md lists what the file may say; --no-config goes without it");
+        match error.span() {
+            Some(span) => problem.at(path, text, span, error.message()),
+            None => problem.because(error.message()),
+        }
+    })?;
+    Ok(configuration)
+}
+
+/// Everything that the commands of the pipeline depend on.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// A shipped corpus or a JSON file.
+    pub corpus: String,
+    pub out: PathBuf,
+    pub cache_dir: PathBuf,
+    /// Local folders in the place of corpus sources.
+    pub sources: BTreeMap<String, PathBuf>,
+    /// Sorted, each once.
+    pub keep_imports: Vec<String>,
+    /// The highest level that is tried.
+    pub level: Level,
+    pub gate: Level,
+    /// Somebody asked for the gate: blocks below it are findings.
+    pub gate_was_asked_for: bool,
+    pub python: Option<PathBuf>,
+    pub jobs: Option<usize>,
+    pub threads: usize,
+    pub index: IndexChoice,
+    pub rebuild_index: bool,
+    pub offline: bool,
+    pub retry_failed: bool,
+    pub plugins: PluginOrder,
+    /// Options by plugin name.
+    pub plugin_options: BTreeMap<String, serde_json::Value>,
+}
+
+impl Settings {
+    pub fn new(
+        global: &GlobalArguments,
+        pipeline: &PipelineArguments,
+        file: &ConfigurationFile,
+    ) -> Result<Self, Problem> {
+        let configuration = &file.configuration;
+        let gate: Option<Level> = pipeline.gate.map(Level::from).or(configuration.gate);
+        let level: Option<Level> = pipeline.level.map(Level::from).or(configuration.level);
+        let (level, gate) = climb(level, gate)?;
+
+        let mut sources: BTreeMap<String, PathBuf> =
+            configuration.sources.iter().map(|(name, path)| (name.clone(), file.absolute(path))).collect();
+        sources.extend(pipeline.sources.iter().map(|source| (source.name.clone(), source.path.clone())));
+        let mut keep_imports = [&configuration.keep_import[..], &pipeline.keep_imports].concat();
+        keep_imports.sort();
+        keep_imports.dedup();
+
+        let option = |(name, options): (&String, &toml::Table)| {
+            let options = serde_json::to_value(options).expect("a TOML table has string keys");
+            (name.clone(), options)
+        };
+        let corpus = match (&pipeline.corpus, &configuration.corpus) {
+            (Some(corpus), _) => corpus.clone(),
+            (None, Some(corpus)) if corpus.ends_with(".json") => {
+                file.absolute(Path::new(corpus)).to_string_lossy().into_owned()
+            }
+            (None, Some(corpus)) => corpus.clone(),
+            (None, None) => DEFAULT_CORPUS.to_owned(),
+        };
+        let from_file = |path: &Option<PathBuf>| path.as_ref().map(|path| file.absolute(path));
+        Ok(Self {
+            corpus,
+            out: pipeline.out.clone().or(from_file(&configuration.out)).unwrap_or_else(|| DEFAULT_OUT.into()),
+            cache_dir: cache_dir(global, file)?,
+            sources,
+            keep_imports,
+            level,
+            gate,
+            gate_was_asked_for: pipeline.gate.is_some() || configuration.gate.is_some(),
+            python: pipeline.python.clone().or(from_file(&configuration.python)),
+            jobs: pipeline.jobs.or(configuration.jobs).map(usize::from),
+            threads: threads(global, configuration),
+            index: match pipeline.index {
+                IndexChoice::Missing => configuration.index.unwrap_or_default(),
+                asked => asked,
+            },
+            rebuild_index: pipeline.rebuild_index,
+            offline: pipeline.offline,
+            retry_failed: pipeline.retry_failed,
+            plugins: plugin_order(pipeline, file),
+            plugin_options: configuration.plugin.iter().map(option).collect(),
+        })
+    }
+}
+
+/// The highest level to try and the gate: the one that is not given follows the other.
+fn climb(level: Option<Level>, gate: Option<Level>) -> Result<(Level, Level), Problem> {
+    match (level, gate) {
+        (Some(level), Some(gate)) if gate > level => {
+            Err(Problem::new(format!("The gate `{}` lies above the highest level that is tried, `{}`", gate.name(), level.name()))
+                .help(format!("ask for --level {} too, or for a lower --gate", gate.name())))
+        }
+        (Some(level), gate) => Ok((level, gate.unwrap_or(Level::Execute.min(level)))),
+        (None, gate) => {
+            let gate = gate.unwrap_or(Level::Execute);
+            Ok((Level::Forward.max(gate), gate))
+        }
+    }
+}
+
+/// Where everything is kept that a later run can use again.
+pub fn cache_dir(global: &GlobalArguments, file: &ConfigurationFile) -> Result<PathBuf, Problem> {
+    let asked = global.cache_dir.clone().or_else(|| file.configuration.cache_dir.as_deref().map(|path| file.absolute(path)));
+    if let Some(path) = asked {
+        return Ok(path);
+    }
+    let variable = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let base = variable("XDG_CACHE_HOME").or_else(|| variable("HOME").map(|home| home.join(".cache")));
+    base.map(|base| base.join("netquarry")).ok_or_else(|| {
+        Problem::new("There is no folder for the cache: neither XDG_CACHE_HOME nor HOME is set")
+            .help("name one with --cache-dir or NETQUARRY_CACHE")
+    })
+}
+
+fn threads(global: &GlobalArguments, configuration: &Configuration) -> usize {
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    global.threads.or(configuration.threads).map_or_else(cores, |threads| usize::from(threads.max(1)))
+}
+
+fn plugin_order(pipeline: &PipelineArguments, file: &ConfigurationFile) -> PluginOrder {
+    let absolute = |names: &[String]| {
+        let path = |name: &String| match name.ends_with(".wasm") {
+            true => file.absolute(Path::new(name)).to_string_lossy().into_owned(),
+            false => name.clone(),
+        };
+        names.iter().map(path).collect()
+    };
+    let order = &file.configuration.plugins;
+    PluginOrder {
+        discover: if pipeline.discover.is_empty() { absolute(&order.discover) } else { pipeline.discover.clone() },
+        shims: absolute(&order.shims),
+        dedup: absolute(&order.dedup),
+        emit: absolute(&order.emit),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::arguments::{Arguments, Command};
+    use crate::problem;
+
+    fn settings(command_line: &[&str], toml: &str) -> Result<Settings, Problem> {
+        let words = ["netquarry", "run", "--cache-dir", "/cache"].iter().chain(command_line);
+        let arguments = Arguments::try_parse_from(words).expect("the command line is right");
+        let path = PathBuf::from("/project/netquarry.toml");
+        let file = ConfigurationFile { configuration: parse(&path, toml)?, path: Some(path) };
+        let Command::Run(stage) = &arguments.command else { panic!("`run` was parsed as something else") };
+        Settings::new(&arguments.global, &stage.pipeline, &file)
+    }
+
+    fn message(toml: &str) -> String {
+        problem::render(&settings(&[], toml).expect_err("the configuration is wrong"), false, 100)
+    }
+
+    #[test]
+    fn the_command_line_goes_over_the_file_and_the_file_over_the_defaults() {
+        let settings = settings(
+            &["--corpus", "paper", "--keep-import", "transformers", "--source", "timm=here"],
+            "corpus = \"mine.json\"\nout = \"library\"\nkeep-import = [\"einops\"]\ngate = \"forward\"\n\
+             [sources]\ntimm = \"../timm\"\nvision = \"../vision\"\n[plugin.dedup-lexical]\nthreshold = 0.8\n",
+        )
+        .unwrap();
+        assert_eq!(settings.corpus, "paper");
+        assert_eq!(settings.out, Path::new("/project/library"));
+        assert_eq!(settings.keep_imports, ["einops", "transformers"]);
+        assert_eq!(settings.sources["timm"], Path::new("here"));
+        assert_eq!(settings.sources["vision"], Path::new("/project/../vision"));
+        assert_eq!((settings.gate, settings.level), (Level::Forward, Level::Forward));
+        assert!(settings.gate_was_asked_for);
+        assert_eq!(settings.plugin_options["dedup-lexical"]["threshold"], 0.8);
+        assert_eq!(settings.plugins, PluginOrder::default());
+    }
+
+    #[test]
+    fn a_corpus_file_and_plugins_are_found_beside_the_configuration() {
+        let settings = settings(&[], "corpus = \"mine.json\"\n[plugins]\nshims = [\"shim-timm\", \"own.wasm\"]\n").unwrap();
+        assert_eq!(settings.corpus, "/project/mine.json");
+        assert_eq!(settings.plugins.shims, ["shim-timm", "/project/own.wasm"]);
+        assert_eq!(settings.plugins.emit, PluginOrder::default().emit);
+    }
+
+    #[test]
+    fn a_gate_above_the_highest_level_is_refused() {
+        let problem = settings(&["--gate", "forward", "--level", "execute"], "").expect_err("the gate is too high");
+        assert!(problem.help_text().expect("there is advice").contains("--level forward"));
+    }
+
+    #[test]
+    fn an_unknown_field_is_pointed_at() {
+        insta::assert_snapshot!(message("corpus = \"quickstart\"\nkeep-imports = [\"einops\"]\n"));
+    }
+
+    #[test]
+    fn a_wrong_level_is_pointed_at() {
+        insta::assert_snapshot!(message("gate = \"exceute\"\n"));
+    }
+
+    #[test]
+    fn broken_toml_is_pointed_at() {
+        insta::assert_snapshot!(message("corpus = quickstart\n"));
+    }
+}

@@ -1,0 +1,213 @@
+//! Where the program speaks: data on standard output, progress and notes on standard error.
+
+use std::io::{self, IsTerminal, Write};
+use std::time::Duration;
+
+use anstyle::{AnsiColor, Style};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::problem::{self, Problem};
+
+/// The form of the data on standard output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Human,
+    /// One JSON document.
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum ColorChoice {
+    /// Where a terminal shows it and `NO_COLOR` is not set.
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+/// How much is said on standard error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verbosity {
+    /// Errors only.
+    Quiet,
+    Normal,
+    Verbose,
+}
+
+/// The two streams, and what they can show. Shared between threads by reference.
+#[derive(Debug)]
+pub struct Console {
+    pub format: Format,
+    pub verbosity: Verbosity,
+    color_out: bool,
+    color_err: bool,
+    bars: MultiProgress,
+    interactive: bool,
+}
+
+const VERB: Style = AnsiColor::Green.on_default().bold();
+const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+/// Verbs of status lines end in this column.
+const VERB_WIDTH: usize = 12;
+
+impl Console {
+    pub fn new(format: Format, verbosity: Verbosity, color: ColorChoice) -> Self {
+        let colored = |terminal: bool| match color {
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+            ColorChoice::Auto => terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+        };
+        let interactive = io::stderr().is_terminal() && verbosity > Verbosity::Quiet;
+        let target = if interactive { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        Self {
+            format,
+            verbosity,
+            color_out: colored(io::stdout().is_terminal()),
+            color_err: colored(io::stderr().is_terminal()),
+            bars: MultiProgress::with_draw_target(target),
+            interactive,
+        }
+    }
+
+    /// Writes data to standard output. Whoever closed the pipe has read enough: that is no error.
+    pub fn print(&self, text: &str) -> Result<(), Problem> {
+        self.bars.suspend(|| {
+            let mut out = io::stdout().lock();
+            match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+                Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                    Err(Problem::new("Could not write to standard output").because(error))
+                }
+                _ => Ok(()),
+            }
+        })
+    }
+
+    pub fn print_json(&self, value: &impl serde::Serialize) -> Result<(), Problem> {
+        let text = serde_json::to_string_pretty(value).expect("the program's own values have string keys");
+        self.print(&(text + "\n"))
+    }
+
+    /// A line of what was done: `   Indexed 623 files`.
+    pub fn status(&self, verb: &str, rest: &str) {
+        if self.verbosity > Verbosity::Quiet {
+            self.line(VERB, verb, rest);
+        }
+    }
+
+    /// Something that went wrong and does not end the run.
+    pub fn warn(&self, problem: &Problem) {
+        if self.verbosity > Verbosity::Quiet {
+            self.to_stderr(&problem::render(problem, self.color_err, self.width()));
+        }
+    }
+
+    /// One line about something to know that needs no more than a line.
+    pub fn caution(&self, text: &str) {
+        if self.verbosity > Verbosity::Quiet {
+            self.line(WARNING, "Warning", text);
+        }
+    }
+
+    /// Why the command ends.
+    pub fn error(&self, problem: &Problem) {
+        self.to_stderr(&problem::render(problem, self.color_err, self.width()));
+    }
+
+    /// Starts showing a task of `total` steps; it stays visible until it is dropped or finished.
+    pub fn task(&self, verb: &'static str, unit: &'static str, total: u64) -> Task<'_> {
+        let bar = ProgressBar::new(total);
+        let bar = if self.interactive { self.bars.add(bar) } else { bar };
+        let template = format!("{{prefix:>{VERB_WIDTH}.green.bold}} {{bar:30.cyan/dim}} {{human_pos}}/{{human_len}} {unit} {{wide_msg:.dim}}");
+        bar.set_style(ProgressStyle::with_template(&template).expect("the template is a constant").progress_chars("━╸─"));
+        bar.set_prefix(verb);
+        if self.interactive {
+            bar.enable_steady_tick(Duration::from_millis(200));
+        }
+        Task { console: self, bar }
+    }
+
+    /// The style where standard output shows colours, plain otherwise.
+    pub fn out_style(&self, style: Style) -> Style {
+        if self.color_out { style } else { Style::new() }
+    }
+
+    /// Where log lines go; they do not tear progress bars.
+    pub fn log_writer(&self) -> LogWriter {
+        LogWriter { bars: self.bars.clone() }
+    }
+
+    pub fn colors_stderr(&self) -> bool {
+        self.color_err
+    }
+
+    /// Columns of the terminal, or 100.
+    pub fn width(&self) -> usize {
+        terminal_size::terminal_size_of(io::stderr()).map_or(100, |(width, _)| usize::from(width.0)).clamp(60, 140)
+    }
+
+    fn line(&self, style: Style, verb: &str, rest: &str) {
+        let style = if self.color_err { style } else { Style::new() };
+        self.to_stderr(&format!("{style}{verb:>VERB_WIDTH$}{style:#} {rest}\n"));
+    }
+
+    fn to_stderr(&self, text: &str) {
+        self.bars.suspend(|| {
+            // Nobody is left to tell when standard error itself is closed.
+            let _ = io::stderr().lock().write_all(text.as_bytes());
+        });
+    }
+}
+
+/// A running task on the screen.
+#[derive(Debug)]
+pub struct Task<'console> {
+    console: &'console Console,
+    bar: ProgressBar,
+}
+
+impl Task<'_> {
+    pub fn advance(&self, steps: u64) {
+        self.bar.inc(steps);
+    }
+
+    pub fn set_total(&self, total: u64) {
+        self.bar.set_length(total);
+    }
+
+    /// What is being worked on.
+    pub fn message(&self, text: impl Into<String>) {
+        self.bar.set_message(text.into());
+    }
+
+    /// Takes the bar away and leaves one line behind.
+    pub fn finish(self, verb: &str, rest: &str) {
+        self.bar.finish_and_clear();
+        self.console.status(verb, rest);
+    }
+}
+
+impl Drop for Task<'_> {
+    fn drop(&mut self) {
+        if !self.bar.is_finished() {
+            self.bar.finish_and_clear();
+        }
+    }
+}
+
+/// Writes whole buffers to standard error, between two drawings of the progress bars.
+#[derive(Clone, Debug)]
+pub struct LogWriter {
+    bars: MultiProgress,
+}
+
+impl Write for LogWriter {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        self.bars.suspend(|| io::stderr().lock().write(buffer))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,328 @@
+//! What a library shows, counted from the records of its manifest alone: equal manifests give equal findings.
+
+use std::collections::BTreeMap;
+
+use netquarry_core::record::{BlockRecord, Category, DedupOutcome};
+use netquarry_core::verdict::{FailureClass, Level, Outcome};
+use serde::{Deserialize, Serialize};
+
+use crate::interval::Proportion;
+
+/// Everything that the summary, the report and `--format json` say about the blocks of a library.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Findings {
+    /// The level that promotes a block.
+    pub gate: Level,
+    pub total: Tally,
+    pub categories: Vec<Group>,
+    pub sources: Vec<Group>,
+    pub levels: Vec<LevelTally>,
+    /// Candidates that reached the gate, duplicates included, of all candidates.
+    pub pass_rate: Proportion,
+    /// By number, the most frequent first.
+    pub failures: Vec<FailureTally>,
+    /// Candidates at which nothing failed and which yet did not reach the gate, by what is noted about them.
+    pub undecided: usize,
+    /// Duplicates by the reason for which they were removed.
+    pub duplicates: Vec<Counted>,
+    /// Bundles by requirement other than torch, the most frequent first.
+    pub requirements: Vec<Counted>,
+    pub bundle_lines: Vec<Bin>,
+    /// Lines of the bundle in the middle.
+    pub median_lines: Option<u32>,
+}
+
+/// How far a set of candidates came.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    pub candidates: usize,
+    /// A self-contained file was made.
+    pub bundles: usize,
+    /// A bundle with no unresolved name that matters and nothing replaced by a stand-in of a shim.
+    pub complete: usize,
+    /// Passed, by level: index 0 is `parse`.
+    pub passed: [usize; 7],
+    /// Reached the gate.
+    pub promoted: usize,
+    /// Reached the gate, and another block stands for them.
+    pub duplicates: usize,
+    /// In the library.
+    pub kept: usize,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Group {
+    pub name: String,
+    #[serde(flatten)]
+    pub tally: Tally,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LevelTally {
+    pub level: Level,
+    pub passed: usize,
+    pub failed: usize,
+    pub unknown: usize,
+    pub not_applicable: usize,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailureTally {
+    pub class: FailureClass,
+    pub count: usize,
+    /// The first block that failed so, by identity, and what was said.
+    pub block: String,
+    pub message: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counted {
+    pub name: String,
+    pub count: usize,
+}
+
+/// Bundles of `from` to `to` lines, both inclusive; the last bin has no end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bin {
+    pub from: u32,
+    pub to: Option<u32>,
+    pub count: usize,
+}
+
+/// The first line count of every bin after the first.
+const BIN_STARTS: [u32; 9] = [26, 51, 101, 151, 201, 301, 501, 751, 1001];
+
+impl Findings {
+    pub fn of(records: &[BlockRecord], gate: Level) -> Self {
+        let total = tally(records, gate);
+        let mut lines: Vec<u32> = records.iter().filter_map(|record| record.lines).collect();
+        lines.sort_unstable();
+        Self {
+            gate,
+            pass_rate: Proportion::of(total.promoted, total.candidates),
+            total,
+            categories: groups(records, gate, |record| category_name(record.category).to_owned()),
+            sources: groups(records, gate, |record| record.source.name.clone()),
+            levels: Level::ALL.map(|level| level_tally(records, level)).to_vec(),
+            failures: failures(records),
+            undecided: records.iter().filter(|record| !is_promoted(record, gate) && record.failure.is_none()).count(),
+            duplicates: counted(records.iter().filter_map(removal_reason)),
+            requirements: counted(records.iter().flat_map(|record| record.requirements.iter()).filter(|name| !is_torch(name))),
+            bundle_lines: bins(&lines),
+            median_lines: lines.get(lines.len() / 2).copied(),
+        }
+    }
+}
+
+pub fn is_promoted(record: &BlockRecord, gate: Level) -> bool {
+    record.sha256.is_some() && record.level >= gate as u8
+}
+
+pub fn is_removed(record: &BlockRecord) -> bool {
+    record.dedup.as_ref().is_some_and(|decision| decision.decision == DedupOutcome::Removed)
+}
+
+/// As it stands in the records: `transformer_block`.
+pub fn category_name(category: Category) -> &'static str {
+    match category {
+        Category::Attention => "attention",
+        Category::Convolution => "convolution",
+        Category::TransformerBlock => "transformer_block",
+        Category::Pooling => "pooling",
+        Category::Normalisation => "normalisation",
+        Category::Loss => "loss",
+        Category::Architecture => "architecture",
+        Category::Utility => "utility",
+    }
+}
+
+/// As it stands in the records: `unresolved_name`.
+pub fn failure_name(class: FailureClass) -> String {
+    let value = serde_json::to_value(class).expect("a class is a string in JSON");
+    value.as_str().expect("a class is a string in JSON").to_owned()
+}
+
+fn tally(records: &[BlockRecord], gate: Level) -> Tally {
+    let mut tally = Tally { candidates: records.len(), ..Tally::default() };
+    for record in records {
+        let passed = |level: Level| usize::from(record.levels.get(level.name()) == Some(&Outcome::Passed));
+        let has_bundle = record.sha256.is_some();
+        tally.bundles += usize::from(has_bundle);
+        tally.complete += usize::from(has_bundle && is_complete(record));
+        for (index, level) in Level::ALL.into_iter().enumerate() {
+            tally.passed[index] += passed(level);
+        }
+        let (promoted, removed) = (is_promoted(record, gate), is_removed(record));
+        tally.promoted += usize::from(promoted);
+        tally.duplicates += usize::from(promoted && removed);
+        tally.kept += usize::from(promoted && !removed);
+    }
+    tally
+}
+
+/// No name is missing that upstream has.
+fn is_complete(record: &BlockRecord) -> bool {
+    record.unresolved.iter().all(|name| name.undefined_upstream)
+}
+
+fn groups(records: &[BlockRecord], gate: Level, key: impl Fn(&BlockRecord) -> String) -> Vec<Group> {
+    let mut groups: BTreeMap<String, Vec<BlockRecord>> = BTreeMap::new();
+    for record in records {
+        groups.entry(key(record)).or_default().push(record.clone());
+    }
+    groups.into_iter().map(|(name, records)| Group { name, tally: tally(&records, gate) }).collect()
+}
+
+fn level_tally(records: &[BlockRecord], level: Level) -> LevelTally {
+    let mut tally = LevelTally { level, passed: 0, failed: 0, unknown: 0, not_applicable: 0 };
+    for record in records {
+        match record.levels.get(level.name()).copied().unwrap_or(Outcome::Unknown) {
+            Outcome::Passed => tally.passed += 1,
+            Outcome::Failed => tally.failed += 1,
+            Outcome::Unknown => tally.unknown += 1,
+            Outcome::NotApplicable => tally.not_applicable += 1,
+        }
+    }
+    tally
+}
+
+fn failures(records: &[BlockRecord]) -> Vec<FailureTally> {
+    let mut tallies: BTreeMap<FailureClass, FailureTally> = BTreeMap::new();
+    for record in records {
+        let Some(failure) = &record.failure else { continue };
+        let first = || FailureTally {
+            class: failure.class,
+            count: 0,
+            block: record.block.clone(),
+            message: failure.message.clone(),
+        };
+        tallies.entry(failure.class).or_insert_with(first).count += 1;
+    }
+    let mut tallies: Vec<FailureTally> = tallies.into_values().collect();
+    tallies.sort_by(|left, right| right.count.cmp(&left.count).then_with(|| left.class.cmp(&right.class)));
+    tallies
+}
+
+fn removal_reason(record: &BlockRecord) -> Option<&String> {
+    record.dedup.as_ref().filter(|_| is_removed(record)).and_then(|decision| decision.reason.as_ref())
+}
+
+fn is_torch(requirement: &str) -> bool {
+    let name = requirement.split(|character: char| !(character.is_alphanumeric() || "-_.".contains(character))).next();
+    name == Some("torch")
+}
+
+fn counted<'a>(names: impl Iterator<Item = &'a String>) -> Vec<Counted> {
+    let mut counts: BTreeMap<&String, usize> = BTreeMap::new();
+    for name in names {
+        *counts.entry(name).or_default() += 1;
+    }
+    let mut counts: Vec<Counted> =
+        counts.into_iter().map(|(name, count)| Counted { name: name.clone(), count }).collect();
+    counts.sort_by(|left, right| right.count.cmp(&left.count).then_with(|| left.name.cmp(&right.name)));
+    counts
+}
+
+fn bins(lines: &[u32]) -> Vec<Bin> {
+    let starts: Vec<u32> = [1].into_iter().chain(BIN_STARTS).collect();
+    let bin = |index: usize| {
+        let (from, to) = (starts[index], starts.get(index + 1).map(|next| next - 1));
+        let holds = |lines: &&u32| **lines >= from && to.is_none_or(|to| **lines <= to);
+        Bin { from, to, count: lines.iter().filter(holds).count() }
+    };
+    (0..starts.len()).map(bin).collect()
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use netquarry_core::record::{DedupDecision, RecordSource};
+    use netquarry_core::source::SourceKind;
+    use netquarry_core::verdict::{Evidence, Failure, Verdict};
+
+    use super::*;
+
+    /// A record of a block that passed every level up to `level`.
+    pub(crate) fn record(block: &str, category: Category, level: u8, lines: u32) -> BlockRecord {
+        let (source, path) = block.split_once(':').expect("an identity has a source");
+        let (module, name) = path.rsplit_once('.').expect("a path has a module");
+        let mut verdict = Verdict::default();
+        for each in Level::ALL {
+            verdict.set(each, if each as u8 <= level { Outcome::Passed } else { Outcome::Unknown });
+        }
+        BlockRecord {
+            block: block.to_owned(),
+            name: name.to_owned(),
+            category,
+            discovered_by: "discover-nn-module-deep 0.1.0: inherits torch.nn.Module".to_owned(),
+            source: RecordSource {
+                name: source.to_owned(),
+                kind: SourceKind::Pypi,
+                version: Some("1.0.31".to_owned()),
+                commit: None,
+                path: format!("{}.py", module.replace('.', "/")),
+                lines: [160, 181],
+                sha1: "0".repeat(40),
+            },
+            bundle: Some(format!("blocks/{name}.py")),
+            sha256: Some("0".repeat(64)),
+            lines: Some(lines),
+            requirements: vec!["torch".to_owned()],
+            unresolved: Vec::new(),
+            replaced: Vec::new(),
+            edits: Vec::new(),
+            closure: Vec::new(),
+            constructor: Vec::new(),
+            forward: Vec::new(),
+            level,
+            levels: verdict.outcomes,
+            failure: None,
+            evidence: Evidence::default(),
+            tainted: false,
+            protections: Vec::new(),
+            dedup: None,
+            swhid: format!("swh:1:cnt:{}", "0".repeat(40)),
+            license: Some("Apache-2.0".to_owned()),
+        }
+    }
+
+    /// A small library with something of everything.
+    pub(crate) fn library() -> Vec<BlockRecord> {
+        let mut failed = record("timm:timm.layers.x.Failed", Category::Attention, 2, 300);
+        failed.levels.insert("execute".to_owned(), Outcome::Failed);
+        failed.failure = Some(Failure {
+            class: FailureClass::UnresolvedName,
+            message: "NameError: name 'helper' is not defined".to_owned(),
+            upstream: Some("timm/layers/x.py:12".to_owned()),
+        });
+        failed.bundle = Some("failed/Failed.py".to_owned());
+        let mut copy = record("vision:vision.ops.Copy", Category::Utility, 5, 57);
+        copy.dedup = Some(DedupDecision {
+            decision: DedupOutcome::Removed,
+            reason: Some("exact".to_owned()),
+            survivor: Some("timm:timm.layers.drop.DropPath".to_owned()),
+            similarity: Some(1.0),
+            plugin: Some("dedup-exact 0.1.0".to_owned()),
+        });
+        copy.bundle = None;
+        let mut unbundled = record("vision:vision.ops.Lost", Category::Loss, 0, 1);
+        (unbundled.bundle, unbundled.sha256, unbundled.lines) = (None, None, None);
+        let mut pillow = record("vision:vision.models.Net", Category::Architecture, 5, 1200);
+        pillow.requirements.push("Pillow".to_owned());
+        vec![failed, record("timm:timm.layers.drop.DropPath", Category::Utility, 5, 57), pillow, copy, unbundled]
+    }
+
+    #[test]
+    fn every_candidate_is_counted_once_wherever_it_ended() {
+        let findings = Findings::of(&library(), Level::Execute);
+        let total = &findings.total;
+        assert_eq!((total.candidates, total.bundles, total.promoted, total.duplicates, total.kept), (5, 4, 3, 1, 2));
+        assert_eq!(total.passed, [4, 4, 3, 3, 3, 0, 0]);
+        assert_eq!((findings.pass_rate.successes, findings.pass_rate.trials), (3, 5));
+        assert_eq!(findings.undecided, 1);
+        assert_eq!(findings.requirements, [Counted { name: "Pillow".to_owned(), count: 1 }]);
+        assert_eq!(findings.duplicates, [Counted { name: "exact".to_owned(), count: 1 }]);
+        assert_eq!(findings.failures[0].class, FailureClass::UnresolvedName);
+        assert_eq!(findings.bundle_lines.iter().map(|bin| bin.count).sum::<usize>(), 4);
+        assert_eq!(findings.categories.iter().map(|group| group.tally.candidates).sum::<usize>(), 5);
+    }
+}

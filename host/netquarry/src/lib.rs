@@ -1,0 +1,19 @@
+//! NetQuarry, the program: reads the command line, runs the stages in order, and writes the library.
+//!
+//! The stages themselves live in the other crates. Here is what holds them together: [`driver`] alone knows their
+//! order, parallelism and resumption; [`library`] alone knows how the output folder looks; everything that is said to
+//! the user goes through [`console`].
+
+pub mod arguments;
+pub mod configuration;
+pub mod console;
+pub mod course;
+pub mod environment;
+pub mod findings;
+pub mod interval;
+pub mod library;
+pub mod problem;
+pub mod report;
+pub mod summary;
+pub mod table;
+pub mod validate;

@@ -1,0 +1,249 @@
+//! Writing into an output folder: only into one that is ours, each file whole or not at all, and nothing that has not
+//! changed.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+
+use super::run_record::{self, PROGRAM, RunRecord, State};
+use crate::problem::Problem;
+
+/// The files of a library by path relative to its folder, `/` between the parts.
+pub type Files = BTreeMap<String, Arc<str>>;
+
+/// A folder that this program may write to. Holds a lock as long as it lives, so that two runs do not mix.
+#[derive(Debug)]
+pub struct OutputFolder {
+    path: PathBuf,
+    _lock: File,
+}
+
+/// What writing changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    pub written: usize,
+    pub unchanged: usize,
+    pub removed: usize,
+}
+
+impl OutputFolder {
+    /// Opens `path` for writing: a new or empty folder, or one that a run has made. Locks are kept in `locks`.
+    pub fn open(path: &Path, locks: &Path) -> Result<Self, Problem> {
+        refuse_foreign(path)?;
+        fs::create_dir_all(path).map_err(|error| Problem::io("make the output folder", path, error))?;
+        let lock = lock(path, locks)?;
+        Ok(Self { path: path.to_owned(), _lock: lock })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The record of the last run; `None` for a new folder, and for one whose record another version wrote in another
+    /// form.
+    pub fn run_record(&self) -> Option<RunRecord> {
+        let text = fs::read(self.path.join(run_record::FILE_NAME)).ok()?;
+        serde_json::from_slice(&text).ok()
+    }
+
+    /// Whether every file that `record` lists is there as it was written.
+    pub fn is_intact(&self, record: &RunRecord) -> bool {
+        record.files.iter().all(|(path, digest)| {
+            fs::read(self.path.join(path)).is_ok_and(|bytes| hexadecimal(&Sha256::digest(&bytes)) == *digest)
+        })
+    }
+
+    /// Marks the folder as being written to, so that whatever happens it is known to be ours.
+    pub fn begin(&self, record: &RunRecord) -> Result<(), Problem> {
+        let files = self.run_record().map(|earlier| earlier.files).unwrap_or_default();
+        self.write_record(&RunRecord { state: State::Unfinished, key: None, files, ..record.clone() })
+    }
+
+    /// Makes `files` the contents of the library: writes what is new or different, then takes away what an earlier run
+    /// wrote and this one did not. Files that no run wrote are left alone.
+    pub fn write(&self, files: &Files, mut record: RunRecord) -> Result<Changes, Problem> {
+        let earlier = self.run_record().map(|earlier| earlier.files).unwrap_or_default();
+        let digests: BTreeMap<String, String> =
+            files.iter().map(|(path, text)| (path.clone(), hexadecimal(&Sha256::digest(text.as_bytes())))).collect();
+        let mut either = earlier.clone();
+        either.extend(digests.iter().map(|(path, digest)| (path.clone(), digest.clone())));
+        self.write_record(&RunRecord { state: State::Unfinished, key: None, files: either, ..record.clone() })?;
+
+        let mut changes = Changes::default();
+        for (path, text) in files {
+            match self.write_if_different(path, text.as_bytes())? {
+                true => changes.written += 1,
+                false => changes.unchanged += 1,
+            }
+        }
+        // Two paths that differ in the case of letters only are one file on some systems: compare without it.
+        let kept: std::collections::BTreeSet<String> = files.keys().map(|path| path.to_lowercase()).collect();
+        for path in earlier.keys().filter(|path| !kept.contains(&path.to_lowercase())) {
+            changes.removed += usize::from(self.remove(path)?);
+        }
+        record.files = digests;
+        self.write_record(&record)?;
+        Ok(changes)
+    }
+
+    fn write_record(&self, record: &RunRecord) -> Result<(), Problem> {
+        let mut text = serde_json::to_string_pretty(record).expect("the record has string keys");
+        text.push('\n');
+        self.replace(run_record::FILE_NAME, text.as_bytes())
+    }
+
+    fn write_if_different(&self, relative: &str, bytes: &[u8]) -> Result<bool, Problem> {
+        if fs::read(self.path.join(relative)).is_ok_and(|present| present == bytes) {
+            return Ok(false);
+        }
+        self.replace(relative, bytes)?;
+        Ok(true)
+    }
+
+    /// Writes beside the place and renames, so that a reader sees the old file or the new one.
+    fn replace(&self, relative: &str, bytes: &[u8]) -> Result<(), Problem> {
+        let path = self.path.join(relative);
+        let folder = path.parent().expect("a file of the library lies in its folder");
+        let written = fs::create_dir_all(folder).and_then(|()| {
+            let mut file = tempfile::Builder::new()
+                .prefix(".netquarry-")
+                .permissions(Permissions::from_mode(0o666))
+                .tempfile_in(folder)?;
+            file.write_all(bytes)?;
+            file.persist(&path).map_err(|error| error.error)?;
+            Ok(())
+        });
+        written.map_err(|error| Problem::io("write", &path, error))
+    }
+
+    /// Removes a file and the folders that it leaves empty; whether it was there.
+    fn remove(&self, relative: &str) -> Result<bool, Problem> {
+        let path = self.path.join(relative);
+        match fs::remove_file(&path) {
+            Ok(()) => {
+                let folders = path.ancestors().skip(1).take_while(|folder| *folder != self.path);
+                for folder in folders {
+                    if fs::remove_dir(folder).is_err() {
+                        break;
+                    }
+                }
+                Ok(true)
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(Problem::io("remove", &path, error)),
+        }
+    }
+}
+
+/// A folder that holds anything is ours only if its `run.json` says so.
+fn refuse_foreign(path: &Path) -> Result<(), Problem> {
+    let entries = match fs::read_dir(path) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(Problem::io("look into the output folder", path, error)),
+    };
+    let is_leftover = |name: &str| name.starts_with(".netquarry-");
+    let holds_something = entries.flatten().any(|entry| !is_leftover(&entry.file_name().to_string_lossy()));
+    let record = fs::read(path.join(run_record::FILE_NAME)).ok();
+    let is_ours = record.and_then(|text| serde_json::from_slice::<serde_json::Value>(&text).ok());
+    let is_ours = is_ours.is_some_and(|value| value.get("program").and_then(|name| name.as_str()) == Some(PROGRAM));
+    if holds_something && !is_ours {
+        return Err(Problem::new(format!("`{}` is not an output folder of netquarry", path.display()))
+            .because("it holds files, and no run.json of netquarry beside them")
+            .help("choose another folder with --out, or empty this one if nothing in it is needed"));
+    }
+    Ok(())
+}
+
+fn lock(path: &Path, locks: &Path) -> Result<File, Problem> {
+    fs::create_dir_all(locks).map_err(|error| Problem::io("make the cache folder", locks, error))?;
+    let whole = fs::canonicalize(path).map_err(|error| Problem::io("find the output folder", path, error))?;
+    let name = hexadecimal(&Sha256::digest(whole.as_os_str().as_encoded_bytes())[..8]);
+    let lock_path = locks.join(format!("out-{name}.lock"));
+    let file = File::create(&lock_path).map_err(|error| Problem::io("open the lock", &lock_path, error))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(fs::TryLockError::WouldBlock) => {
+            Err(Problem::new(format!("Another netquarry is writing to `{}`", path.display()))
+                .help("wait until it has ended, or choose another folder with --out"))
+        }
+        Err(fs::TryLockError::Error(error)) => Err(Problem::io("lock", &lock_path, error)),
+    }
+}
+
+/// Lower-case hexadecimal digits.
+pub fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files(pairs: &[(&str, &str)]) -> Files {
+        pairs.iter().map(|(path, text)| ((*path).to_owned(), Arc::from(*text))).collect()
+    }
+
+    fn finished() -> RunRecord {
+        RunRecord { state: State::Finished, key: Some("key".to_owned()), ..RunRecord::begin(Vec::new(), 1) }
+    }
+
+    fn open(base: &Path) -> Result<OutputFolder, Problem> {
+        OutputFolder::open(&base.join("out"), &base.join("locks"))
+    }
+
+    #[test]
+    fn a_second_write_changes_what_changed_and_removes_what_went() {
+        let base = tempfile::tempdir().unwrap();
+        let folder = open(base.path()).unwrap();
+        folder.begin(&RunRecord::begin(Vec::new(), 1)).unwrap();
+        let first = files(&[("blocks/A.py", "a"), ("specs/neutral/B.json", "b"), ("manifest.jsonl", "1")]);
+        assert_eq!(folder.write(&first, finished()).unwrap(), Changes { written: 3, unchanged: 0, removed: 0 });
+        fs::write(base.path().join("out/blocks/own.py"), "the user's").unwrap();
+
+        let second = files(&[("blocks/A.py", "a"), ("manifest.jsonl", "2")]);
+        assert_eq!(folder.write(&second, finished()).unwrap(), Changes { written: 1, unchanged: 1, removed: 1 });
+        assert!(!base.path().join("out/specs").exists(), "an empty folder is left");
+        assert!(base.path().join("out/blocks/own.py").exists(), "a file that no run wrote was removed");
+        let record = folder.run_record().expect("the record is there");
+        assert_eq!((record.state, record.key.as_deref()), (State::Finished, Some("key")));
+        assert!(folder.is_intact(&record));
+        fs::write(base.path().join("out/blocks/A.py"), "changed").unwrap();
+        assert!(!folder.is_intact(&record));
+    }
+
+    #[test]
+    fn a_folder_that_is_not_ours_is_refused_and_untouched() {
+        let base = tempfile::tempdir().unwrap();
+        fs::create_dir(base.path().join("out")).unwrap();
+        fs::write(base.path().join("out/thesis.tex"), "years of work").unwrap();
+        let problem = open(base.path()).expect_err("the folder is not ours");
+        assert!(problem.help_text().expect("there is advice").contains("--out"));
+        assert_eq!(fs::read_dir(base.path().join("out")).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn two_runs_do_not_write_to_one_folder() {
+        let base = tempfile::tempdir().unwrap();
+        let first = open(base.path()).unwrap();
+        first.begin(&RunRecord::begin(Vec::new(), 1)).unwrap();
+        assert!(open(base.path()).expect_err("it is locked").to_string().starts_with("Another netquarry"));
+        drop(first);
+        open(base.path()).expect("the lock went with its holder");
+    }
+
+    #[test]
+    fn written_files_are_readable_by_others_as_far_as_the_mask_lets_them() {
+        let base = tempfile::tempdir().unwrap();
+        let folder = open(base.path()).unwrap();
+        folder.write(&files(&[("blocks/A.py", "a")]), finished()).unwrap();
+        let mode = fs::metadata(base.path().join("out/blocks/A.py")).unwrap().permissions().mode();
+        fs::write(base.path().join("plain"), "").unwrap();
+        assert_eq!(mode, fs::metadata(base.path().join("plain")).unwrap().permissions().mode());
+    }
+}

@@ -1,0 +1,10 @@
+//! The output folder: what lies where, and that it is ours.
+
+pub mod folder;
+pub mod header;
+pub mod license;
+pub mod manifest;
+pub mod names;
+pub mod required;
+pub mod requirements;
+pub mod run_record;

@@ -1,0 +1,82 @@
+//! `run.json`: what may differ between two equal runs, and the mark by which an output folder is known to be ours.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::course::Course;
+
+pub const FILE_NAME: &str = "run.json";
+
+/// Stands in every `run.json` and nowhere else.
+pub const PROGRAM: &str = "netquarry";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// Begun and not ended: `files` lists what it may have written.
+    Unfinished,
+    /// The library is what a whole run left.
+    Finished,
+    /// Single blocks were added to it afterwards.
+    Extended,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct RunRecord {
+    pub program: String,
+    pub version: String,
+    pub state: State,
+    /// Everything that the outputs depend on, as one digest: an equal run would write the same files.
+    pub key: Option<String>,
+    /// RFC 3339, UTC.
+    pub started: String,
+    pub ended: Option<String>,
+    pub machine: Machine,
+    /// The command line, without the program's name.
+    pub arguments: Vec<String>,
+    /// The interpreter and torch that the blocks were validated with.
+    pub environment: Option<serde_json::Value>,
+    /// The protections that were in force while foreign code ran.
+    pub sandbox: Vec<String>,
+    pub course: Course,
+    /// SHA-256 of every file that the run wrote, by path relative to the folder.
+    pub files: BTreeMap<String, String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Machine {
+    pub operating_system: String,
+    pub architecture: String,
+    pub cores: usize,
+    pub threads: usize,
+}
+
+impl RunRecord {
+    pub fn begin(arguments: Vec<String>, threads: usize) -> Self {
+        Self {
+            program: PROGRAM.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            state: State::Unfinished,
+            key: None,
+            started: now(),
+            ended: None,
+            machine: Machine {
+                operating_system: std::env::consts::OS.to_owned(),
+                architecture: std::env::consts::ARCH.to_owned(),
+                cores: std::thread::available_parallelism().map_or(1, usize::from),
+                threads,
+            },
+            arguments,
+            environment: None,
+            sandbox: Vec::new(),
+            course: Course::default(),
+            files: BTreeMap::new(),
+        }
+    }
+}
+
+/// The present moment in RFC 3339, to the second.
+pub fn now() -> String {
+    jiff::Timestamp::now().round(jiff::Unit::Second).expect("seconds are a unit of time").to_string()
+}

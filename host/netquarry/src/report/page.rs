@@ -1,0 +1,236 @@
+//! The page around the figures.
+
+use std::fmt::Write as _;
+
+use netquarry_core::record::BlockRecord;
+use netquarry_core::verdict::Level;
+
+use super::figures::{Bar, Segment, escaped, histogram, horizontal_bars, legend};
+use crate::course::human_count;
+use crate::findings::{Findings, Group, Tally, category_name, failure_name, is_promoted, is_removed};
+use crate::summary::percentage;
+
+pub const FILE_NAME: &str = "report.html";
+
+const STYLE: &str = include_str!("report.css");
+const SCRIPT: &str = include_str!("report.js");
+
+/// What the page is about.
+#[derive(Clone, Copy, Debug)]
+pub struct Page<'a> {
+    pub corpus: &'a str,
+    /// Name and version or commit of every source, as a reader knows them.
+    pub sources: &'a [String],
+    pub findings: &'a Findings,
+    pub records: &'a [BlockRecord],
+}
+
+pub fn html(page: &Page<'_>) -> String {
+    let mut html = format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>NetQuarry: {corpus}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n\
+         <header><h1>{corpus}</h1><p>{sources}</p></header>\n",
+        corpus = escaped(page.corpus),
+        sources = escaped(&page.sources.join(" · ")),
+    );
+    html.push_str(&tiles(page.findings));
+    figure(&mut html, "From candidates to the library", &funnel(page.findings), "");
+    figure(&mut html, "Blocks by repository", &by_source(page.findings), &ends_legend());
+    figure(&mut html, "Blocks by category", &by_category(page.findings), &ends_legend());
+    let outcomes =
+        [("fill-main", "passed"), ("fill-none", "not applicable"), ("fill-open", "unknown"), ("fill-bad", "failed")];
+    figure(&mut html, "Levels of validation", &levels(page.findings), &legend(&outcomes));
+    figure(&mut html, "Why blocks failed", &failures(page.findings), &failure_table(page.findings));
+    figure(&mut html, "Lines per bundle", &lines(page.findings), &median(page.findings));
+    figure(&mut html, "Deduplication", &deduplication(page.findings), "");
+    html.push_str(&blocks(page));
+    let _ = write!(html, "</main>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n");
+    html
+}
+
+fn figure(html: &mut String, title: &str, drawing: &str, below: &str) {
+    let _ = write!(html, "<section><h2>{}</h2>\n{drawing}\n{below}</section>\n", escaped(title));
+}
+
+fn tiles(findings: &Findings) -> String {
+    let total = &findings.total;
+    let tile = |number: usize, what: &str| format!("<div><b>{}</b><span>{what}</span></div>", human_count(number));
+    format!(
+        "<div class=\"tiles\">{}{}{}{}</div>\n<p class=\"rate\">{} of {} candidates reached the gate “{}”: {}.</p>\n",
+        tile(total.candidates, "candidates"),
+        tile(total.bundles, "self-contained files"),
+        tile(total.passed[Level::Execute as usize - 1], "execute"),
+        tile(total.kept, "in the library"),
+        human_count(total.promoted),
+        human_count(total.candidates),
+        findings.gate.name(),
+        escaped(&percentage(&findings.pass_rate)),
+    )
+}
+
+fn funnel(findings: &Findings) -> String {
+    let total = &findings.total;
+    let mut bars = vec![Bar::single("candidates", total.candidates), Bar::single("assembled", total.bundles)];
+    let reached = findings.levels.iter().filter(|level| level.passed > 0);
+    bars.extend(reached.map(|level| Bar::single(level.level.name(), level.passed)));
+    bars.push(Bar::single(format!("at the gate ({})", findings.gate.name()), total.promoted));
+    bars.push(Bar::single("unique: the library", total.kept));
+    horizontal_bars("How many candidates reached each step", &bars, None)
+}
+
+fn ends_legend() -> String {
+    legend(&[("fill-main", "in the library"), ("fill-none", "duplicates"), ("fill-bad", "below the gate")])
+}
+
+fn ends(tally: &Tally) -> Vec<Segment> {
+    vec![
+        Segment { class: "fill-main", meaning: "in the library", value: tally.kept },
+        Segment { class: "fill-none", meaning: "duplicates", value: tally.duplicates },
+        Segment { class: "fill-bad", meaning: "below the gate", value: tally.candidates - tally.promoted },
+    ]
+}
+
+fn group_bars(groups: &[Group]) -> Vec<Bar> {
+    let mut bars: Vec<Bar> = groups
+        .iter()
+        .map(|group| Bar { label: group.name.clone(), segments: ends(&group.tally) })
+        .collect();
+    bars.sort_by_key(|bar| std::cmp::Reverse(bar.segments.iter().map(|segment| segment.value).sum::<usize>()));
+    bars
+}
+
+fn by_category(findings: &Findings) -> String {
+    let mut bars = group_bars(&findings.categories);
+    for bar in &mut bars {
+        bar.label = bar.label.replace('_', " ");
+    }
+    horizontal_bars("Candidates by category and where they ended", &bars, None)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of blocks, drawn in pixels")]
+fn by_source(findings: &Findings) -> String {
+    let bars = group_bars(&findings.sources);
+    let mean = findings.total.candidates as f64 / bars.len().max(1) as f64;
+    let note = format!("mean {mean:.0}");
+    let mark = (bars.len() > 1).then_some((mean, note.as_str()));
+    horizontal_bars("Candidates by repository and where they ended", &bars, mark)
+}
+
+fn levels(findings: &Findings) -> String {
+    let bar = |level: &crate::findings::LevelTally| Bar {
+        label: format!("{} {}", level.level as u8, level.level.name()),
+        segments: vec![
+            Segment { class: "fill-main", meaning: "passed", value: level.passed },
+            Segment { class: "fill-none", meaning: "not applicable", value: level.not_applicable },
+            Segment { class: "fill-open", meaning: "unknown", value: level.unknown },
+            Segment { class: "fill-bad", meaning: "failed", value: level.failed },
+        ],
+    };
+    horizontal_bars("Outcomes by level", &findings.levels.iter().map(bar).collect::<Vec<_>>(), None)
+}
+
+fn failures(findings: &Findings) -> String {
+    let bar = |failure: &crate::findings::FailureTally| Bar {
+        label: failure_name(failure.class).replace('_', " "),
+        segments: vec![Segment { class: "fill-bad", meaning: "blocks", value: failure.count }],
+    };
+    if findings.failures.is_empty() {
+        return "<p>None did.</p>".to_owned();
+    }
+    horizontal_bars("Failed blocks by class", &findings.failures.iter().map(bar).collect::<Vec<_>>(), None)
+}
+
+fn failure_table(findings: &Findings) -> String {
+    if findings.failures.is_empty() {
+        return String::new();
+    }
+    let row = |failure: &crate::findings::FailureTally| {
+        let message = failure.message.lines().next().unwrap_or("");
+        format!(
+            "<tr><td>{}</td><td><code>{}</code></td><td><code>{}</code></td></tr>\n",
+            escaped(&failure_name(failure.class)),
+            escaped(message),
+            escaped(&failure.block)
+        )
+    };
+    let rows: String = findings.failures.iter().map(row).collect();
+    format!("<table><thead><tr><th>class</th><th>for example</th><th>in</th></tr></thead><tbody>\n{rows}</tbody></table>\n")
+}
+
+fn lines(findings: &Findings) -> String {
+    let label = |bin: &crate::findings::Bin| match bin.to {
+        Some(to) => (format!("{}–{to}", bin.from), bin.count),
+        None => (format!("{}+", bin.from), bin.count),
+    };
+    histogram("Bundles by number of lines", &findings.bundle_lines.iter().map(label).collect::<Vec<_>>())
+}
+
+fn median(findings: &Findings) -> String {
+    match findings.median_lines {
+        Some(median) => format!("<p>Half of the bundles have at most {} lines.</p>\n", human_count(median as usize)),
+        None => String::new(),
+    }
+}
+
+fn deduplication(findings: &Findings) -> String {
+    let mut bars = vec![Bar::single("at the gate", findings.total.promoted)];
+    bars.extend(findings.duplicates.iter().map(|reason| Bar {
+        label: reason.name.replace('_', " "),
+        segments: vec![Segment { class: "fill-none", meaning: "removed", value: reason.count }],
+    }));
+    bars.push(Bar::single("kept", findings.total.kept));
+    horizontal_bars("Blocks removed as duplicates, by reason", &bars, None)
+}
+
+fn blocks(page: &Page<'_>) -> String {
+    let rows: String = page.records.iter().map(|record| row(record, page.findings.gate)).collect();
+    format!(
+        "<section><h2>Blocks</h2>\n<p><input id=\"filter\" type=\"search\" placeholder=\"Filter by name, category, \
+         source, end\" aria-label=\"Filter blocks\"> <span id=\"shown\"></span></p>\n\
+         <table id=\"blocks\"><thead><tr><th>block</th><th>category</th><th>source</th><th>level</th><th>lines</th>\
+         <th>licence</th><th>end</th></tr></thead><tbody>\n{rows}</tbody></table></section>\n"
+    )
+}
+
+fn row(record: &BlockRecord, gate: Level) -> String {
+    let end = match &record.failure {
+        _ if is_promoted(record, gate) && is_removed(record) => "duplicate".to_owned(),
+        _ if is_promoted(record, gate) => "in the library".to_owned(),
+        Some(failure) => failure_name(failure.class),
+        None => "undecided".to_owned(),
+    };
+    let path = record.block.split_once(':').map_or(record.block.as_str(), |(_, path)| path);
+    let name = match &record.bundle {
+        Some(bundle) => format!("<a href=\"{}\">{}</a>", escaped(bundle), escaped(path)),
+        None => escaped(path),
+    };
+    format!(
+        "<tr><td>{name}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+        category_name(record.category).replace('_', " "),
+        escaped(&record.source.name),
+        record.level,
+        record.lines.map(|lines| lines.to_string()).unwrap_or_default(),
+        escaped(record.license.as_deref().unwrap_or("")),
+        escaped(&end),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_needs_nothing_beside_it_and_has_every_figure() {
+        let records = crate::findings::tests::library();
+        let findings = Findings::of(&records, Level::Execute);
+        let sources = ["timm 1.0.31".to_owned()];
+        let page = Page { corpus: "quickstart", sources: &sources, findings: &findings, records: &records };
+        let html = html(&page);
+        assert_eq!(html.matches("<svg").count(), 7);
+        for outside in ["http://cdn", "https://", "src=", "@import", "url("] {
+            assert!(!html.contains(outside), "the page refers to something outside: {outside}");
+        }
+        assert!(html.contains("<a href=\"blocks/DropPath.py\">timm.layers.drop.DropPath</a>"));
+    }
+}

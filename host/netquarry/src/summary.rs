@@ -1,0 +1,281 @@
+//! What a run says at its end.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use anstyle::Style;
+use netquarry_core::verdict::Level;
+use serde::Serialize;
+
+use crate::course::{Course, human_bytes, human_count, human_seconds};
+use crate::findings::{Findings, Group, Tally, failure_name};
+use crate::interval::Proportion;
+use crate::table::{Align, FAINT, HEADING, STRONG, Table};
+
+/// The end of a run, as it is printed and, with `--format json`, as it is written.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    pub corpus: String,
+    /// The outputs were there already, from an equal run.
+    pub up_to_date: bool,
+    /// Sources that could not be fetched, with the reason.
+    pub missing_sources: Vec<MissingSource>,
+    pub findings: Findings,
+    pub course: Course,
+    pub library: PathBuf,
+    pub manifest: PathBuf,
+    pub report: PathBuf,
+    /// Files of the library that were written, were as they should be already, or were removed.
+    pub written: usize,
+    pub unchanged: usize,
+    pub removed: usize,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct MissingSource {
+    pub name: String,
+    pub reason: String,
+}
+
+impl Summary {
+    /// For a person to read. `style` answers with the style that the output can show; lines are at most `width` wide.
+    pub fn human(&self, style: impl Fn(Style) -> Style + Copy, width: usize) -> String {
+        let mut text = String::from("\n");
+        if self.up_to_date {
+            let strong = style(STRONG);
+            let _ = writeln!(text, "{strong}Up to date.{strong:#} Nothing has changed since the last run; this is what it found.\n");
+        }
+        let (total, gate) = (&self.findings.total, self.findings.gate);
+        text.push_str(&groups(&by_readable_name(&self.findings.categories), total, "category", gate).render(style));
+        if self.findings.sources.len() > 1 {
+            text.push('\n');
+            text.push_str(&groups(&self.findings.sources, total, "source", gate).render(style));
+        }
+        text.push('\n');
+        self.sentences(&mut text, style);
+        failures(&self.findings, &mut text, style, width);
+        if !self.up_to_date {
+            course(&self.course, &mut text, style);
+        }
+        self.places(&mut text, style);
+        text
+    }
+
+    fn sentences(&self, text: &mut String, style: impl Fn(Style) -> Style) {
+        let findings = &self.findings;
+        let (strong, total) = (style(STRONG), &findings.total);
+        let _ = writeln!(
+            text,
+            "  {strong}{} of {} candidates reached the gate \"{}\": {}{strong:#}",
+            human_count(total.promoted),
+            human_count(total.candidates),
+            findings.gate.name(),
+            percentage(&findings.pass_rate),
+        );
+        if total.duplicates > 0 {
+            let reasons: Vec<String> =
+                findings.duplicates.iter().map(|each| format!("{} {}", human_count(each.count), each.name)).collect();
+            let _ = writeln!(
+                text,
+                "  {} of them are duplicates of a block that is kept ({}); the library holds {}",
+                human_count(total.duplicates),
+                reasons.join(", "),
+                human_count(total.kept)
+            );
+        }
+        for source in &self.missing_sources {
+            let _ = writeln!(text, "  {strong}The source {} is missing:{strong:#} {}", source.name, source.reason);
+        }
+    }
+
+    fn places(&self, text: &mut String, style: impl Fn(Style) -> Style) {
+        let heading = style(HEADING);
+        let blocks = format!("({} blocks)", human_count(self.findings.total.kept));
+        for (name, path, note) in [
+            ("Library", &self.library, blocks.as_str()),
+            ("Manifest", &self.manifest, ""),
+            ("Report", &self.report, ""),
+        ] {
+            let _ = writeln!(text, "  {heading}{name:<8}{heading:#}  {} {note}", path.display());
+        }
+    }
+}
+
+/// `93.6% (95% interval 92.0% to 94.9%)`
+pub fn percentage(proportion: &Proportion) -> String {
+    match (proportion.rate, proportion.low, proportion.high) {
+        (Some(rate), Some(low), Some(high)) => {
+            format!("{:.1}% (95% interval {:.1}% to {:.1}%)", 100.0 * rate, 100.0 * low, 100.0 * high)
+        }
+        _ => "no candidates".to_owned(),
+    }
+}
+
+/// `transformer block` for `transformer_block`.
+fn by_readable_name(groups: &[Group]) -> Vec<Group> {
+    groups.iter().map(|group| Group { name: group.name.replace('_', " "), ..group.clone() }).collect()
+}
+
+fn groups(groups: &[Group], total: &Tally, what: &str, gate: Level) -> Table {
+    let level = |level: Level| level as usize - 1;
+    let columns = [
+        (what, Align::Left),
+        ("candidates", Align::Right),
+        ("bundled", Align::Right),
+        ("executed", Align::Right),
+        ("constructed", Align::Right),
+        ("forward", Align::Right),
+        (if gate == Level::Execute { "reached gate" } else { "at the gate" }, Align::Right),
+        ("in the library", Align::Right),
+    ];
+    let mut table = Table::new(&columns);
+    let cells = |name: &str, tally: &Tally| {
+        let counts = [
+            tally.candidates,
+            tally.bundles,
+            tally.passed[level(Level::Execute)],
+            tally.passed[level(Level::Construct)],
+            tally.passed[level(Level::Forward)],
+            tally.promoted,
+            tally.kept,
+        ];
+        [name.to_owned()].into_iter().chain(counts.map(human_count)).collect::<Vec<_>>()
+    };
+    for group in groups {
+        table.row(cells(&group.name, &group.tally));
+    }
+    table.total(cells("total", total));
+    table
+}
+
+/// The top reasons of failure, one line each.
+fn failures(findings: &Findings, text: &mut String, style: impl Fn(Style) -> Style, width: usize) {
+    const SHOWN: usize = 6;
+    if findings.failures.is_empty() && findings.undecided == 0 {
+        text.push('\n');
+        return;
+    }
+    let (heading, faint) = (style(HEADING), style(FAINT));
+    let _ = writeln!(text, "\n  {heading}Why blocks failed{heading:#}");
+    let names: Vec<String> = findings.failures.iter().map(|failure| failure_name(failure.class)).collect();
+    let longest = names.iter().map(String::len).max().unwrap_or(0);
+    for (failure, name) in findings.failures.iter().zip(&names).take(SHOWN) {
+        let example = format!("{} in {}", first_line(&failure.message), failure.block);
+        let room = width.saturating_sub(longest + 12).max(20);
+        let _ = writeln!(
+            text,
+            "  {name:<longest$}  {:>5}  {faint}{}{faint:#}",
+            human_count(failure.count),
+            shortened(&example, room)
+        );
+    }
+    if findings.failures.len() > SHOWN {
+        let rest: usize = findings.failures[SHOWN..].iter().map(|failure| failure.count).sum();
+        let _ = writeln!(text, "  and {} of {} other classes", human_count(rest), findings.failures.len() - SHOWN);
+    }
+    if findings.undecided > 0 {
+        let _ = writeln!(text, "  {} stayed below the gate without a failure", human_count(findings.undecided));
+    }
+    text.push('\n');
+}
+
+fn course(course: &Course, text: &mut String, style: impl Fn(Style) -> Style) {
+    let mut table = Table::new(&[
+        ("stage", Align::Left),
+        ("what", Align::Left),
+        ("wall", Align::Right),
+        ("processor", Align::Right),
+        ("from the cache", Align::Right),
+    ]);
+    for stage in &course.stages {
+        let cached = match stage.cached {
+            0 => "-".to_owned(),
+            cached if cached == stage.items => "all".to_owned(),
+            cached => human_count(cached),
+        };
+        table.row(vec![
+            stage.stage.name().to_owned(),
+            format!("{} {}", human_count(stage.items), stage.unit),
+            human_seconds(stage.wall_seconds),
+            human_seconds(stage.cpu_seconds),
+            cached,
+        ]);
+    }
+    let peak = match course.peak_memory {
+        0 => String::new(),
+        bytes => format!("peak memory {}", human_bytes(bytes)),
+    };
+    table.total(vec![
+        "total".to_owned(),
+        peak,
+        human_seconds(course.wall_seconds),
+        human_seconds(course.cpu_seconds),
+        String::new(),
+    ]);
+    text.push_str(&table.render(style));
+    text.push('\n');
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or("")
+}
+
+fn shortened(text: &str, room: usize) -> String {
+    if text.chars().count() <= room {
+        return text.to_owned();
+    }
+    text.chars().take(room.saturating_sub(3)).chain("...".chars()).collect()
+}
+
+/// Paths of the library's parts, below its folder.
+pub fn places(out: &Path) -> [PathBuf; 3] {
+    [out.join("blocks"), out.join(crate::library::manifest::FILE_NAME), out.join(crate::report::FILE_NAME)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::course::{Stage, StageCourse};
+
+    fn summary() -> Summary {
+        let [library, manifest, report] = places(Path::new("out"));
+        let stage = |stage, unit: &str, items, cached, wall_seconds| StageCourse {
+            stage,
+            unit: unit.to_owned(),
+            items,
+            cached,
+            wall_seconds,
+            cpu_seconds: 2.0 * wall_seconds,
+        };
+        Summary {
+            corpus: "quickstart".to_owned(),
+            up_to_date: false,
+            missing_sources: vec![MissingSource { name: "gone".to_owned(), reason: "it does not exist".to_owned() }],
+            findings: Findings::of(&crate::findings::tests::library(), Level::Execute),
+            course: Course {
+                stages: vec![stage(Stage::Fetch, "sources", 2, 2, 0.31), stage(Stage::Validate, "bundles", 1034, 12, 210.0)],
+                wall_seconds: 211.0,
+                cpu_seconds: 420.0,
+                peak_memory: 912_000_000,
+            },
+            library,
+            manifest,
+            report,
+            written: 7,
+            unchanged: 0,
+            removed: 0,
+        }
+    }
+
+    #[test]
+    fn a_summary_reads_well() {
+        insta::assert_snapshot!(summary().human(|_| Style::new(), 100));
+    }
+
+    #[test]
+    fn a_second_run_says_that_nothing_changed() {
+        let text = Summary { up_to_date: true, ..summary() }.human(|_| Style::new(), 100);
+        assert!(text.contains("Up to date."), "{text}");
+        assert!(!text.contains("processor"), "{text}");
+    }
+}
