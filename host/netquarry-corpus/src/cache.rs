@@ -13,6 +13,7 @@ use serde::de::DeserializeOwned;
 use tempfile::TempDir;
 
 use crate::failure::FetchFailure;
+use crate::fetch::Demand;
 use crate::progress::{FetchEvent, Reporter};
 
 /// Changes when the layout of the cache does; another layout lives beside it.
@@ -28,7 +29,7 @@ pub(crate) struct Cache {
 
 /// Held while an entry is made; released when dropped, also by the end of the process.
 #[derive(Debug)]
-pub(crate) struct EntryLock {
+struct EntryLock {
     _file: File,
 }
 
@@ -44,16 +45,35 @@ impl Cache {
         Ok(cache)
     }
 
-    pub(crate) fn folder(&self) -> &Path {
-        &self.root
-    }
-
     /// The place of an entry. `name` is made by [`file_name`] or of safe parts.
     pub(crate) fn entry(&self, kind: &str, name: &str) -> PathBuf {
         self.root.join("entries").join(kind).join(name)
     }
 
-    pub(crate) fn lock(&self, name: &str, reporter: Reporter<'_>) -> Result<EntryLock, FetchFailure> {
+    /// What the cache has, or what `make` gets where `demand` lets it. Of several processes that want the same one makes it and
+    /// the others find it: `lock_name` names what they would both make.
+    pub(crate) fn find_or_make<T>(
+        &self,
+        demand: Demand,
+        lock_name: &str,
+        reporter: Reporter<'_>,
+        find: impl Fn() -> Option<T>,
+        make: impl FnOnce() -> Result<T, FetchFailure>,
+    ) -> Result<T, FetchFailure> {
+        let found = if demand == Demand::Ask { None } else { find() };
+        if let Some(found) = found {
+            return Ok(found);
+        }
+        if let Demand::CacheOnly(why) = demand {
+            return Err(FetchFailure::NotCached { cache: self.root.clone(), why });
+        }
+        let _lock = self.lock(lock_name, reporter)?;
+        // Another process may have made it while this one waited.
+        let found = if demand == Demand::IfMissing { find() } else { None };
+        found.map_or_else(make, Ok)
+    }
+
+    fn lock(&self, name: &str, reporter: Reporter<'_>) -> Result<EntryLock, FetchFailure> {
         let path = self.root.join("locks").join(format!("{name}.lock"));
         let file = File::options().create(true).truncate(false).write(true).open(&path);
         let file = file.map_err(FetchFailure::io("open the lock", &path))?;

@@ -123,3 +123,28 @@ impl FetchFailure {
         text.to_owned()
     }
 }
+
+/// An error with what caused it, innermost last; causes that repeat what was said are left out.
+pub(crate) fn causes(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut text = error.to_string();
+    for cause in chain(error).skip(1) {
+        let next = cause.to_string();
+        if !text.contains(&next) {
+            text = format!("{text}: {next}");
+        }
+    }
+    text
+}
+
+/// The two innermost causes of an error: of a failed connection, "tcp connect error: Connection refused". What stands around
+/// them names layers of libraries.
+pub(crate) fn root_cause(error: &(dyn std::error::Error + 'static)) -> String {
+    let chain: Vec<_> = chain(error).collect();
+    causes(chain[chain.len().saturating_sub(2)])
+}
+
+fn chain<'error>(
+    error: &'error (dyn std::error::Error + 'static),
+) -> impl Iterator<Item = &'error (dyn std::error::Error + 'static)> {
+    std::iter::successors(Some(error), |error| error.source())
+}

@@ -5,8 +5,9 @@
 
 mod objects;
 mod remote;
+mod transfer;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use gix::ObjectId;
 use netquarry_core::source::SourceKind;
@@ -69,65 +70,57 @@ pub(crate) fn fetch(
     let url = Url::parse(&location.url).map_or_else(|_| location.url.clone(), |url| without_credentials(&url));
     let repository = Repository { folder: cache.entry("git", &name), url };
     let revision = Revision::of(location.revision.as_deref());
-    let request = cache::file_name(&format!("git {} {revision:?}", location.url));
-    let cached = || {
-        let commit = match revision.commit() {
-            Some(commit) => commit.to_string(),
-            None => cache.answer::<Answer>(&request)?.commit,
+    let request = cache::file_name(&format!("git {} {revision}", location.url));
+    let find = || match revision.commit() {
+        Some(commit) => repository.known(&commit.to_string()),
+        None => repository.known(&cache.answer::<Answer>(&request)?.commit),
+    };
+    let make = || {
+        let commit = ask(location, &repository, &revision, options, reporter)?;
+        let found = match repository.known(&commit.to_string()) {
+            Some(found) => found,
+            None => describe(&repository, commit, options, reporter)?,
         };
-        repository.known(&commit)
+        cache.remember(&request, &Answer { commit: commit.to_string() })?;
+        Ok(found)
     };
     // A commit is what it is: nothing that the remote could say would change it.
-    if (demand != Demand::Ask || revision.commit().is_some())
-        && let Some(found) = cached()
-    {
-        return Ok(found);
-    }
-    if let Demand::CacheOnly(why) = demand {
-        return Err(FetchFailure::NotCached { cache: cache.folder().to_path_buf(), why });
-    }
-    let _lock = cache.lock(&name, reporter)?;
-    // Another process may have fetched it while this one waited.
-    if demand == Demand::IfMissing
-        && let Some(found) = cached()
-    {
-        return Ok(found);
-    }
-    reporter.tell(FetchEvent::Asking { url: &repository.url });
-    let path = repository.objects();
-    let bare = remote::open_or_make(&path)?;
-    let is_known = |commit: ObjectId| repository.known(&commit.to_string()).is_some();
-    let certificates = remote::certificates(options)?;
-    let commit = attempt(options, reporter, || {
-        remote::fetch_commit(&bare, &location.url, &repository.url, &revision, &certificates, &is_known)
-    })?;
-    let found = match repository.known(&commit.to_string()) {
-        Some(found) => found,
-        None => describe(&repository, &path, commit, options, reporter)?,
+    let demand = match demand {
+        Demand::Ask if revision.commit().is_some() => Demand::IfMissing,
+        demand => demand,
     };
-    cache.remember(&request, &Answer { commit: commit.to_string() })?;
-    Ok(found)
+    cache.find_or_make(demand, &name, reporter, find, make)
 }
 
-/// Twice where the failure may pass.
-fn attempt<T>(
+/// The commit that the remote has for the revision, its objects in the bare repository. The caller holds the lock.
+fn ask(
+    location: &GitLocation,
+    repository: &Repository,
+    revision: &Revision,
     options: &FetchOptions,
     reporter: Reporter<'_>,
-    attempt: impl Fn() -> Result<T, remote::RemoteFailure>,
-) -> Result<T, FetchFailure> {
-    match attempt() {
-        Err(failure) if failure.may_pass => {
-            reporter.tell(FetchEvent::Retrying { why: &failure.failure.to_string() });
+) -> Result<ObjectId, FetchFailure> {
+    reporter.tell(FetchEvent::Asking { url: &repository.url });
+    let bare = remote::open_or_make(&repository.objects(), &repository.url)?;
+    let remote = remote::RemoteRepository {
+        url: &location.url,
+        shown: &repository.url,
+        certificates: remote::certificates(&location.url, options)?,
+    };
+    let is_known = |commit: ObjectId| repository.known(&commit.to_string()).is_some();
+    match remote.fetch_commit(&bare, revision, &is_known, reporter) {
+        Err(failure) if failure.is_transient() => {
+            reporter.tell(FetchEvent::Retrying { why: &failure.to_string() });
             std::thread::sleep(options.back_off);
-            attempt().map_err(|failure| failure.failure)
+            remote.fetch_commit(&bare, revision, &is_known, reporter)
         }
-        decided => decided.map_err(|failure| failure.failure),
+        decided => decided,
     }
 }
 
+/// Reads the tree of the commit once and for all.
 fn describe(
     repository: &Repository,
-    path: &Path,
     commit: ObjectId,
     options: &FetchOptions,
     reporter: Reporter<'_>,
@@ -138,7 +131,7 @@ fn describe(
         path: repository.folder.clone(),
         why,
     };
-    let objects = ObjectDatabase::open(path, description_path.clone()).map_err(failure)?;
+    let objects = ObjectDatabase::open(&repository.objects(), description_path.clone()).map_err(failure)?;
     let description = Description {
         kind: SourceKind::Git,
         version: None,

@@ -76,7 +76,7 @@ impl Default for Limits {
         Self {
             python_file: 16 << 20,
             text_file: 1 << 20,
-            data_file: 256 << 10,
+            data_file: 1 << 20,
             all_data: 64 << 20,
             total: 2 << 30,
             files: 200_000,

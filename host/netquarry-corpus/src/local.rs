@@ -9,7 +9,7 @@ use netquarry_core::source::{ContentDigest, SourceKind};
 use crate::cache::{self, Cache};
 use crate::entry::{Description, StoredLayout};
 use crate::failure::FetchFailure;
-use crate::fetch::FetchOptions;
+use crate::fetch::{Demand, FetchOptions};
 use crate::inventory::{Budget, Entry, Inventory, Limits, Place, Refusal, Role, role_of};
 use crate::paths;
 use crate::progress::{FetchEvent, Reporter};
@@ -116,32 +116,34 @@ pub(crate) fn unpack_archive(
     options: &FetchOptions,
     reporter: Reporter<'_>,
 ) -> Result<(PathBuf, Description), FetchFailure> {
-    let read_failure = || FetchFailure::io("read", path);
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("");
     let Some(archive) = archive_of(name) else { return Err(FetchFailure::NoSuchPath { path: path.to_path_buf() }) };
-    let digest = digest(fs::File::open(path).map_err(read_failure())?).map_err(read_failure())?;
+    let open = || fs::File::open(path).map_err(FetchFailure::io("read", path));
+    let digest = digest(open()?).map_err(FetchFailure::io("read", path))?;
     let entry_name = cache::file_name(&format!("{name} {digest}"));
     let entry = cache.entry("archives", &entry_name);
-    let _lock = cache.lock(&entry_name, reporter)?;
-    if let Some(description) = Description::of_entry(&entry) {
-        return Ok((entry, description));
-    }
-    let partial = cache.partial()?;
     let shown = path.display().to_string();
-    let mut unpacker = Unpacker::new(&shown, partial.path(), options.limits, reporter)?;
-    pypi::unpack(archive, fs::File::open(path).map_err(read_failure())?, &mut unpacker)?;
-    let (inventory, packed_bytes) = unpacker.finish()?;
-    let description = Description {
-        kind: SourceKind::Local,
-        version: None,
-        commit: None,
-        url: Some(shown),
-        integrity: Integrity::Local,
-        layout: StoredLayout::of(archive),
-        packed_bytes,
-        inventory,
+    let make = || {
+        let partial = cache.partial()?;
+        let mut unpacker = Unpacker::new(&shown, partial.path(), options.limits, reporter)?;
+        pypi::unpack(archive, open()?, &mut unpacker)?;
+        let (inventory, packed_bytes) = unpacker.finish()?;
+        let description = Description {
+            kind: SourceKind::Local,
+            version: None,
+            commit: None,
+            url: None,
+            integrity: Integrity::Local,
+            layout: StoredLayout::of(archive),
+            packed_bytes,
+            inventory,
+        };
+        description.write(partial.path())?;
+        cache.publish(partial, &entry)?;
+        Ok(description)
     };
-    description.write(partial.path())?;
-    cache.publish(partial, &entry)?;
-    Ok((entry, description))
+    let find = || Description::of_entry(&entry);
+    let description = cache.find_or_make(Demand::IfMissing, &entry_name, reporter, find, make)?;
+    // The same archive may lie in several places.
+    Ok((entry, Description { url: Some(shown), ..description }))
 }

@@ -46,46 +46,48 @@ pub(crate) fn fetch(
     reporter: Reporter<'_>,
 ) -> Result<(PathBuf, Description), FetchFailure> {
     let request = request_name(location);
-    let cached = || -> Option<(PathBuf, Description)> {
+    let find = || {
         let answer: Answer = cache.answer(&request)?;
         let entry = cache.entry("pypi", &answer.entry);
         Description::of_entry(&entry).map(|description| (entry, description))
     };
-    if demand != Demand::Ask
-        && let Some(found) = cached()
-    {
-        return Ok(found);
-    }
-    if let Demand::CacheOnly(why) = demand {
-        return Err(FetchFailure::NotCached { cache: cache.folder().to_path_buf(), why });
-    }
-    let _lock = cache.lock(&request, reporter)?;
-    // Another process may have fetched it while this one waited.
-    if demand == Demand::IfMissing
-        && let Some(found) = cached()
-    {
-        return Ok(found);
-    }
+    let make = || {
+        let (name, description) = ask(location, demand, cache, options, reporter)?;
+        let entry = cache.entry("pypi", &name);
+        cache.remember(&request, &Answer { entry: name })?;
+        Ok((entry, description))
+    };
+    let project = cache::file_name(&release::normalised(&location.project));
+    cache.find_or_make(demand, &project, reporter, find, make)
+}
+
+/// Asks the index, and gets the file unless the cache has it already. The caller holds the lock of the project.
+fn ask(
+    location: &PypiLocation,
+    demand: Demand,
+    cache: &Cache,
+    options: &FetchOptions,
+    reporter: Reporter<'_>,
+) -> Result<(String, Description), FetchFailure> {
     let configuration = match &options.index {
         Some(configuration) => configuration.clone(),
         None => IndexConfiguration::of_pip(&|name| std::env::var(name).ok())?,
     };
     let client = Client::new(&configuration, options.back_off, reporter)?;
-    let (page, release) = find_release(location, &configuration, &client)?;
+    let (page, mut release) = find_release(location, &configuration, &client)?;
+    release.file.state_digest()?;
     let name = entry_name(location, &release);
     let entry = cache.entry("pypi", &name);
-    let description = match Description::of_entry(&entry) {
-        Some(description) => description,
-        None => {
-            let partial = cache.partial()?;
-            let description = transfer(&page, &release, &client, partial.path(), options)?;
-            description.write(partial.path())?;
-            cache.publish(partial, &entry)?;
-            description
-        }
-    };
-    cache.remember(&request, &Answer { entry: name })?;
-    Ok((entry, description))
+    // Without a digest nobody can say whether the file is still the same.
+    let same = release.file.sha256.is_some() || demand != Demand::Ask;
+    if let Some(description) = Description::of_entry(&entry).filter(|_| same) {
+        return Ok((name, description));
+    }
+    let partial = cache.partial()?;
+    let description = transfer(&page, &release, &client, partial.path(), options)?;
+    description.write(partial.path())?;
+    cache.publish(partial, &entry)?;
+    Ok((name, description))
 }
 
 fn request_name(location: &PypiLocation) -> String {
@@ -102,31 +104,26 @@ fn entry_name(location: &PypiLocation, release: &Release) -> String {
     format!("{project}/{}", cache::file_name(&format!("{} {content}", file.name)))
 }
 
-/// The first index that has the version wins: later ones never shadow it.
+/// The first place that has the version wins: later ones never shadow it.
 fn find_release(
     location: &PypiLocation,
     configuration: &IndexConfiguration,
     client: &Client<'_>,
 ) -> Result<(ProjectPage, Release), FetchFailure> {
-    let mut first_failure = None;
+    let mut failures = Vec::new();
     for page in page::project_pages(&location.project, configuration, client) {
-        let found = page.and_then(|page| release::choose(location, &page).map(|release| (page, release)));
-        match found {
+        match page.and_then(|page| release::choose(location, &page).map(|release| (page, release))) {
             Ok(found) => return Ok(found),
             Err(failure @ (FetchFailure::NoSuchProject { .. } | FetchFailure::NoSuchVersion { .. })) => {
-                // A version that is missing says more than a project that is.
-                let replaces = matches!(
-                    (&first_failure, &failure),
-                    (None, _) | (Some(FetchFailure::NoSuchProject { .. }), FetchFailure::NoSuchVersion { .. })
-                );
-                if replaces {
-                    first_failure = Some(failure);
-                }
+                failures.push(failure);
             }
             Err(failure) => return Err(failure),
         }
     }
-    Err(first_failure.unwrap_or_else(|| FetchFailure::PipConfiguration {
+    // A version that is missing says more than a project that is, and an index more than a folder that came before it.
+    let version = failures.iter().position(|failure| matches!(failure, FetchFailure::NoSuchVersion { .. }));
+    let told = version.unwrap_or(failures.len().saturating_sub(configuration.indexes.len().max(1)));
+    Err(failures.into_iter().nth(told).unwrap_or_else(|| FetchFailure::PipConfiguration {
         file: "pip's configuration".to_owned(),
         why: "no index is left: `no-index` is set and no `find-links` folder is given".to_owned(),
     }))
@@ -154,7 +151,7 @@ fn transfer(
             let archive = download(file, client, partial)?;
             let reader = archive.reopen().map_err(FetchFailure::io("read", archive.path()))?;
             unpack(release.archive, reader, &mut unpacker)?;
-            (None, if file.sha256.is_some() { Integrity::ArchiveDigest } else { Integrity::Unstated })
+            (None, integrity(file))
         }
     };
     let (inventory, packed_bytes) = unpacker.finish()?;
@@ -171,6 +168,14 @@ fn transfer(
         packed_bytes,
         inventory,
     })
+}
+
+fn integrity(file: &IndexFile) -> Integrity {
+    match &file.sha256 {
+        _ if file.is_local() => Integrity::Local,
+        Some(_) => Integrity::ArchiveDigest,
+        None => Integrity::Unstated,
+    }
 }
 
 /// Unpacks a whole archive.
@@ -191,7 +196,7 @@ fn ranged<'client>(
     client: &'client Client<'client>,
 ) -> Result<Option<ranges::RangeReader<'client>>, FetchFailure> {
     let file = &release.file;
-    if release.archive != Archive::Wheel || file.url.scheme() == "file" {
+    if release.archive != Archive::Wheel || file.is_local() {
         return Ok(None);
     }
     let size = match file.size {

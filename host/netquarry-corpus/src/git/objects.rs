@@ -7,7 +7,7 @@ use gix::objs::tree::EntryKind;
 use gix::{ObjectId, ThreadSafeRepository};
 use netquarry_core::source::ContentDigest;
 
-use crate::failure::FetchFailure;
+use crate::failure::{FetchFailure, causes};
 use crate::inventory::{Budget, Entry, Inventory, Limits, Place, Refusal, Role, role_of};
 use crate::paths;
 use crate::progress::{FetchEvent, Reporter};
@@ -149,11 +149,7 @@ impl TreeWalk<'_> {
         }
     }
 
-    fn failure(&self, error: &dyn std::error::Error) -> FetchFailure {
-        FetchFailure::ObjectDatabase {
-            url: self.url.to_owned(),
-            path: self.folder.to_path_buf(),
-            why: crate::pypi::http::causes(error),
-        }
+    fn failure(&self, error: &(dyn std::error::Error + 'static)) -> FetchFailure {
+        FetchFailure::ObjectDatabase { url: self.url.to_owned(), path: self.folder.to_path_buf(), why: causes(error) }
     }
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use reqwest::Url;
+use reqwest::{Certificate, Url};
 
-use crate::failure::FetchFailure;
+use crate::failure::{FetchFailure, causes};
 use crate::ini;
 
 const DEFAULT_INDEX: &str = "https://pypi.org/simple";
@@ -33,6 +33,15 @@ impl IndexConfiguration {
         let timeout = Duration::from_secs(30);
         let indexes = vec![with_final_slash(index)];
         Self { indexes, find_links: Vec::new(), certificates: Vec::new(), proxy: None, timeout }
+    }
+
+    /// The certificates themselves.
+    pub(crate) fn trusted(&self) -> Result<Vec<Certificate>, FetchFailure> {
+        let mut certificates = Vec::new();
+        for path in &self.certificates {
+            certificates.extend(certificates_of(path)?);
+        }
+        Ok(certificates)
     }
 
     /// What pip would use, given the environment `variable` looks names up in.
@@ -64,6 +73,20 @@ impl IndexConfiguration {
             timeout: Duration::from_secs_f64(seconds.unwrap_or(30.0)),
         })
     }
+}
+
+/// The certificates of a PEM file; none of a folder, as some of the variables may name one.
+pub(crate) fn certificates_of(path: &Path) -> Result<Vec<Certificate>, FetchFailure> {
+    if path.is_dir() {
+        return Ok(Vec::new());
+    }
+    let failure = |why: String| FetchFailure::Certificates { path: path.to_path_buf(), why };
+    let bundle = std::fs::read(path).map_err(|error| failure(error.to_string()))?;
+    let certificates = Certificate::from_pem_bundle(&bundle).map_err(|error| failure(causes(&error)))?;
+    if certificates.is_empty() {
+        return Err(failure("it holds none".to_owned()));
+    }
+    Ok(certificates)
 }
 
 /// Options of pip by name, without leading dashes, and where the last one to speak stands.

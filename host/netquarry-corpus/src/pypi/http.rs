@@ -6,11 +6,11 @@ use std::io::{self, Read, Seek, Write};
 use std::time::Duration;
 
 use reqwest::blocking::{Client as HttpClient, RequestBuilder, Response};
-use reqwest::{Certificate, Proxy, StatusCode, Url};
+use reqwest::{Proxy, StatusCode, Url};
 use sha2::{Digest, Sha256};
 
 use super::configuration::IndexConfiguration;
-use crate::failure::FetchFailure;
+use crate::failure::{FetchFailure, causes, root_cause};
 use crate::progress::{FetchEvent, Reporter};
 
 /// How often something that may pass is tried.
@@ -35,13 +35,7 @@ impl<'fetch> Client<'fetch> {
             .user_agent(concat!("netquarry/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(configuration.timeout)
             .timeout(configuration.timeout);
-        for path in &configuration.certificates {
-            let certificates_failure = |why: String| FetchFailure::Certificates { path: path.clone(), why };
-            let bundle = fs::read(path).map_err(|error| certificates_failure(error.to_string()))?;
-            let certificates =
-                Certificate::from_pem_bundle(&bundle).map_err(|error| certificates_failure(causes(&error)))?;
-            builder = builder.tls_certs_merge(certificates);
-        }
+        builder = builder.tls_certs_merge(configuration.trusted()?);
         if let Some(proxy) = &configuration.proxy {
             let proxy = if proxy.contains("://") { proxy.clone() } else { format!("http://{proxy}") };
             builder = builder.proxy(Proxy::all(proxy).map_err(client_failure)?);
@@ -236,24 +230,13 @@ fn successful(url: &Url, response: &Response) -> Result<(), FetchFailure> {
     Err(FetchFailure::Status { url: without_credentials(url), status: status.as_u16() })
 }
 
-fn network(url: &Url, error: &dyn std::error::Error) -> FetchFailure {
-    FetchFailure::Network { url: without_credentials(url), why: causes(error) }
+fn network(url: &Url, error: &(dyn std::error::Error + 'static)) -> FetchFailure {
+    FetchFailure::Network { url: without_credentials(url), why: root_cause(error) }
 }
 
 fn interrupted(url: &Url, error: &io::Error) -> FetchFailure {
-    FetchFailure::Network { url: without_credentials(url), why: format!("the transfer broke off: {}", causes(error)) }
-}
-
-/// An error with what caused it, innermost last; causes that repeat what was said are left out.
-pub(crate) fn causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let next = error.to_string();
-        if !text.contains(&next) {
-            text = format!("{text}: {next}");
-        }
-        cause = error.source();
+    FetchFailure::Network {
+        url: without_credentials(url),
+        why: format!("the transfer broke off: {}", root_cause(error)),
     }
-    text
 }

@@ -1,6 +1,7 @@
 //! The page of a project in a simple API: JSON (PEP 691) or HTML (PEP 503), or a folder of archives.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::Path;
 
 use reqwest::Url;
@@ -8,7 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::configuration::IndexConfiguration;
-use super::http::{Client, Page, without_credentials};
+use super::http::{Client, Page, digest, without_credentials};
 use super::release::normalised;
 use crate::failure::FetchFailure;
 
@@ -31,6 +32,23 @@ pub(crate) struct IndexFile {
     /// Withdrawn by its maintainers: taken only where exactly this version is asked for.
     pub(crate) yanked: bool,
     pub(crate) size: Option<u64>,
+}
+
+impl IndexFile {
+    /// The file lies in a `find-links` folder of this machine.
+    pub(crate) fn is_local(&self) -> bool {
+        self.url.scheme() == "file"
+    }
+
+    /// A folder states no digests; its files are at hand to make them.
+    pub(crate) fn state_digest(&mut self) -> Result<(), FetchFailure> {
+        if self.is_local() {
+            let path = self.url.to_file_path().expect("made from a path");
+            let digest = File::open(&path).and_then(digest).map_err(FetchFailure::io("read", &path))?;
+            self.sha256 = Some(digest);
+        }
+        Ok(())
+    }
 }
 
 /// The pages of all places that may have the project, in the order in which they count, asked for one by one.

@@ -5,7 +5,7 @@ mod corpora;
 mod folders;
 mod git;
 mod index;
-mod pypi;
+mod public_index;
 mod server;
 mod sharing;
 mod unsafe_archives;
