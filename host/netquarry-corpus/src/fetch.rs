@@ -8,7 +8,7 @@ use netquarry_core::source::{Source, SourceKind};
 
 use crate::cache::Cache;
 use crate::contents::Contents;
-use crate::corpus::{FetchPolicy, LocalLocation, Location, SourceSpec};
+use crate::corpus::{FetchPolicy, GitLocation, LocalLocation, Location, PypiLocation, SourceSpec};
 use crate::entry::{Description, StoredLayout};
 use crate::failure::{FetchError, FetchFailure};
 use crate::git;
@@ -83,7 +83,7 @@ pub fn fetch(spec: &SourceSpec, options: &FetchOptions, progress: &dyn FetchProg
 
 fn fetch_pypi(
     spec: &SourceSpec,
-    location: &crate::corpus::PypiLocation,
+    location: &PypiLocation,
     options: &FetchOptions,
     reporter: Reporter<'_>,
 ) -> Result<Snapshot, FetchFailure> {
@@ -95,7 +95,7 @@ fn fetch_pypi(
 
 fn fetch_git(
     spec: &SourceSpec,
-    location: &crate::corpus::GitLocation,
+    location: &GitLocation,
     options: &FetchOptions,
     reporter: Reporter<'_>,
 ) -> Result<Snapshot, FetchFailure> {

@@ -53,6 +53,8 @@ pub(crate) enum Role {
 /// How much a snapshot may hold. The defaults are ten times what the largest known distribution needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
+    /// Bytes of an archive that is transferred whole; more are an error.
+    pub archive: u64,
     /// Bytes of one Python file; larger ones are passed over.
     pub python_file: u64,
     /// Bytes of one licence or metadata file.
@@ -74,6 +76,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
+            archive: 8 << 30,
             python_file: 16 << 20,
             text_file: 1 << 20,
             data_file: 1 << 20,

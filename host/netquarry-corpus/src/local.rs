@@ -12,14 +12,14 @@ use crate::failure::FetchFailure;
 use crate::fetch::{Demand, FetchOptions};
 use crate::inventory::{Budget, Entry, Inventory, Limits, Place, Refusal, Role, role_of};
 use crate::paths;
-use crate::progress::{FetchEvent, Reporter};
+use crate::progress::Reporter;
 use crate::pypi::{self, http::digest, release::archive_of};
 use crate::snapshot::Integrity;
 use crate::unpack::Unpacker;
 
 /// What counts of a folder: hidden things, what its `.gitignore` files name, links and virtual environments do not.
 pub(crate) fn read_folder(folder: &Path, limits: &Limits, reporter: Reporter<'_>) -> Result<Inventory, FetchFailure> {
-    let mut walk = Walk { folder, budget: Budget::new(*limits), inventory: Inventory::default() };
+    let mut walk = Walk { folder, budget: Budget::new(*limits), inventory: Inventory::default(), reporter };
     // Only what lies in the folder decides what counts, so that a copy elsewhere gives the same snapshot.
     let entries = WalkBuilder::new(folder)
         .parents(false)
@@ -35,11 +35,8 @@ pub(crate) fn read_folder(folder: &Path, limits: &Limits, reporter: Reporter<'_>
             Ok(entry) => walk.take(&entry)?,
             Err(error) => walk.inventory.skip(folder.display().to_string(), error.to_string()),
         }
-        if walk.budget.files().is_multiple_of(64) {
-            reporter.tell(FetchEvent::Unpacked { files: walk.budget.files() });
-        }
     }
-    reporter.tell(FetchEvent::Unpacked { files: walk.budget.files() });
+    reporter.taken_all(walk.budget.files());
     Ok(walk.inventory)
 }
 
@@ -51,6 +48,7 @@ struct Walk<'walk> {
     folder: &'walk Path,
     budget: Budget,
     inventory: Inventory,
+    reporter: Reporter<'walk>,
 }
 
 impl Walk<'_> {
@@ -90,6 +88,7 @@ impl Walk<'_> {
             Ok(content) => {
                 let (digest, bytes) = (ContentDigest::of(&content), content.len() as u64);
                 self.inventory.entries.push(Entry { path, role, digest, bytes, place: Place::Folder });
+                self.reporter.taken(self.budget.files());
             }
             Err(error) => self.inventory.skip(path, error.to_string()),
         }

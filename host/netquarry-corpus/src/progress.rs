@@ -32,7 +32,21 @@ pub(crate) struct Reporter<'fetch> {
     pub(crate) progress: &'fetch dyn FetchProgress,
 }
 
+/// Files between two pieces of news.
+const FILES_PER_EVENT: u64 = 64;
+
 impl Reporter<'_> {
+    /// One more file was taken, which makes `files` so far.
+    pub(crate) fn taken(&self, files: u64) {
+        if files.is_multiple_of(FILES_PER_EVENT) {
+            self.taken_all(files);
+        }
+    }
+
+    pub(crate) fn taken_all(&self, files: u64) {
+        self.tell(FetchEvent::Unpacked { files });
+    }
+
     pub(crate) fn tell(&self, event: FetchEvent<'_>) {
         self.progress.on_event(self.source_name, event);
     }

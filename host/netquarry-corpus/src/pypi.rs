@@ -18,6 +18,7 @@ use crate::corpus::PypiLocation;
 use crate::entry::{Description, StoredLayout};
 use crate::failure::FetchFailure;
 use crate::fetch::{Demand, FetchOptions};
+use crate::inventory::Limits;
 use crate::progress::{FetchEvent, Reporter};
 use crate::snapshot::Integrity;
 use crate::unpack::{Unpacker, sdist, wheel};
@@ -148,7 +149,7 @@ fn transfer(
             (Some(record), Integrity::RecordDigests)
         }
         None => {
-            let archive = download(file, client, partial)?;
+            let archive = download(file, client, &options.limits, partial)?;
             let reader = archive.reopen().map_err(FetchFailure::io("read", archive.path()))?;
             unpack(release.archive, reader, &mut unpacker)?;
             (None, integrity(file))
@@ -210,12 +211,17 @@ fn ranged<'client>(
 }
 
 /// The archive as a temporary file beside the entry that is being made, its digest checked.
-fn download(file: &IndexFile, client: &Client<'_>, partial: &Path) -> Result<tempfile::NamedTempFile, FetchFailure> {
+fn download(
+    file: &IndexFile,
+    client: &Client<'_>,
+    limits: &Limits,
+    partial: &Path,
+) -> Result<tempfile::NamedTempFile, FetchFailure> {
     let folder = partial.parent().expect("a partial entry lies in a folder");
     let mut archive =
         tempfile::NamedTempFile::new_in(folder).map_err(FetchFailure::io("make a temporary file in", folder))?;
     client.reporter().tell(FetchEvent::Received { bytes: 0, total: file.size });
-    let found = client.download(&file.url, archive.as_file_mut())?;
+    let found = client.download(&file.url, limits.archive, archive.as_file_mut())?;
     match &file.sha256 {
         Some(expected) if *expected != found => Err(FetchFailure::DigestMismatch {
             url: http::without_credentials(&file.url),

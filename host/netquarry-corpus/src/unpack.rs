@@ -12,7 +12,7 @@ use crate::contents::PackWriter;
 use crate::failure::FetchFailure;
 use crate::inventory::{Budget, Entry, Inventory, Limits, Refusal, Role, role_of};
 use crate::paths::{self, BadPath};
-use crate::progress::{FetchEvent, Reporter};
+use crate::progress::Reporter;
 
 /// Takes the members of one archive and keeps what a snapshot holds, within its limits.
 pub(crate) struct Unpacker<'fetch> {
@@ -68,7 +68,7 @@ impl<'fetch> Unpacker<'fetch> {
     /// Keeps a member, unless it is larger than its role allows. What the archive declares about sizes is not believed.
     fn keep(&mut self, path: String, role: Role, reader: &mut dyn Read) -> Result<(), FetchFailure> {
         let mut content = Vec::new();
-        reader.take(self.limits.of(role) + 1).read_to_end(&mut content).map_err(|error| self.broken(&error))?;
+        reader.take(self.limits.of(role) + 1).read_to_end(&mut content).map_err(|error| self.broken(error))?;
         if let Err(refusal) = self.budget.take(role, content.len() as u64) {
             return self.refuse(&path, refusal);
         }
@@ -76,15 +76,13 @@ impl<'fetch> Unpacker<'fetch> {
         let entry = added.map_err(FetchFailure::io("write a cache entry for", Path::new(self.archive)))?;
         // An archive may hold a path twice; installers keep the last.
         self.entries.insert(path, entry);
-        if self.budget.files().is_multiple_of(64) {
-            self.reporter.tell(FetchEvent::Unpacked { files: self.budget.files() });
-        }
+        self.reporter.taken(self.budget.files());
         Ok(())
     }
 
     /// The inventory of what was kept and the size of the packed file.
     pub(crate) fn finish(self) -> Result<(Inventory, u64), FetchFailure> {
-        self.reporter.tell(FetchEvent::Unpacked { files: self.budget.files() });
+        self.reporter.taken_all(self.budget.files());
         let bytes = self.pack.finish().map_err(FetchFailure::io("write a cache entry for", Path::new(self.archive)))?;
         let inventory = Inventory { entries: self.entries.into_values().collect(), skipped: self.passed_over.skipped };
         Ok((inventory, bytes))
@@ -102,8 +100,12 @@ impl<'fetch> Unpacker<'fetch> {
         }
     }
 
-    fn broken(&self, error: &io::Error) -> FetchFailure {
-        FetchFailure::BrokenArchive { archive: self.archive.to_owned(), why: error.to_string() }
+    /// What a failed read means: the network is at fault where an archive is read while it arrives, else the archive.
+    fn broken(&self, error: io::Error) -> FetchFailure {
+        match error.downcast::<FetchFailure>() {
+            Ok(failure) => failure,
+            Err(error) => FetchFailure::BrokenArchive { archive: self.archive.to_owned(), why: error.to_string() },
+        }
     }
 }
 

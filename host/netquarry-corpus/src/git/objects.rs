@@ -10,7 +10,7 @@ use netquarry_core::source::ContentDigest;
 use crate::failure::{FetchFailure, causes};
 use crate::inventory::{Budget, Entry, Inventory, Limits, Place, Refusal, Role, role_of};
 use crate::paths;
-use crate::progress::{FetchEvent, Reporter};
+use crate::progress::Reporter;
 
 /// The objects of a repository in the cache; may be read by several threads at once.
 pub(crate) struct ObjectDatabase {
@@ -72,7 +72,7 @@ impl ObjectDatabase {
         let commit = repository.find_commit(commit).map_err(|error| walk.failure(&error))?;
         let tree = commit.tree_id().map_err(|error| walk.failure(&error))?;
         walk.tree(tree.detach())?;
-        reporter.tell(FetchEvent::Unpacked { files: walk.budget.files() });
+        reporter.taken_all(walk.budget.files());
         Ok(walk.inventory)
     }
 }
@@ -126,9 +126,7 @@ impl TreeWalk<'_> {
     fn keep(&mut self, path: String, role: Role, id: ObjectId, content: &[u8]) {
         let (digest, bytes) = (ContentDigest::of(content), content.len() as u64);
         self.inventory.entries.push(Entry { path, role, digest, bytes, place: Place::Blob(id.to_string()) });
-        if self.budget.files().is_multiple_of(64) {
-            self.reporter.tell(FetchEvent::Unpacked { files: self.budget.files() });
-        }
+        self.reporter.taken(self.budget.files());
     }
 
     fn pass_over(&mut self, path: &str, why: &str) {

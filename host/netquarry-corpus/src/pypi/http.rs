@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::fs;
 use std::io::{self, Read, Seek, Write};
+use std::path::Path;
 use std::time::Duration;
 
 use reqwest::blocking::{Client as HttpClient, RequestBuilder, Response};
@@ -34,8 +35,8 @@ impl<'fetch> Client<'fetch> {
         let mut builder = HttpClient::builder()
             .user_agent(concat!("netquarry/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(configuration.timeout)
-            .timeout(configuration.timeout);
-        builder = builder.tls_certs_merge(configuration.trusted()?);
+            .timeout(configuration.timeout)
+            .tls_certs_merge(configuration.trusted()?);
         if let Some(proxy) = &configuration.proxy {
             let proxy = if proxy.contains("://") { proxy.clone() } else { format!("http://{proxy}") };
             builder = builder.proxy(Proxy::all(proxy).map_err(client_failure)?);
@@ -74,13 +75,13 @@ impl<'fetch> Client<'fetch> {
     }
 
     /// Writes the file at `url` into `file` and returns the SHA-256 of its bytes in hexadecimal digits.
-    pub(crate) fn download(&self, url: &Url, file: &mut fs::File) -> Result<String, FetchFailure> {
+    pub(crate) fn download(&self, url: &Url, limit: u64, file: &mut fs::File) -> Result<String, FetchFailure> {
         if url.scheme() == "file" {
             return copy_local(url, file);
         }
+        let write_failure = || FetchFailure::io("write the download of", Path::new(url.path()));
         self.attempt(|| {
-            let rewound = file.rewind().and_then(|()| file.set_len(0));
-            rewound.map_err(FetchFailure::io("write the download of", url.path().as_ref()))?;
+            file.rewind().and_then(|()| file.set_len(0)).map_err(write_failure())?;
             self.received.set(0);
             // The digest is that of the file, not of a compressed transfer of it.
             let request = self.http.get(url.clone()).header("Accept-Encoding", "identity");
@@ -89,17 +90,16 @@ impl<'fetch> Client<'fetch> {
             let total = response.content_length();
             let mut hasher = Sha256::new();
             let mut buffer = vec![0; 1 << 16];
-            loop {
+            while self.received.get() <= limit {
                 let read = response.read(&mut buffer).map_err(|error| interrupted(url, &error))?;
                 if read == 0 {
-                    break;
+                    return Ok(hexadecimal(&hasher.finalize()));
                 }
                 hasher.update(&buffer[..read]);
-                let written = file.write_all(&buffer[..read]);
-                written.map_err(FetchFailure::io("write the download of", url.path().as_ref()))?;
+                file.write_all(&buffer[..read]).map_err(write_failure())?;
                 self.count(read, total);
             }
-            Ok(hexadecimal(&hasher.finalize()))
+            Err(FetchFailure::TooLarge { archive: without_credentials(url), limit, what: "bytes" })
         })
     }
 

@@ -20,9 +20,9 @@ pub(crate) fn unpack<R: Read>(reader: R, unpacker: &mut Unpacker<'_>) -> Result<
     let total = unpacker.limits.uncompressed;
     let bounded = Bounded { inner: MultiGzDecoder::new(reader), allowance: Rc::clone(&allowance), left: total };
     let mut archive = Archive::new(bounded);
-    let members = archive.entries().map_err(|error| failure(unpacker, &error))?;
+    let members = archive.entries().map_err(|error| failure(unpacker, error))?;
     for member in members {
-        let mut member = member.map_err(|error| failure(unpacker, &error))?;
+        let mut member = member.map_err(|error| failure(unpacker, error))?;
         // The rest of this member is read before the next one, in whole blocks.
         allowance.set(member.size().saturating_add(HEADERS));
         let name = String::from_utf8_lossy(&member.path_bytes()).into_owned();
@@ -65,7 +65,7 @@ impl<R: Read> Read for Bounded<R> {
     }
 }
 
-fn failure(unpacker: &Unpacker<'_>, error: &io::Error) -> FetchFailure {
+fn failure(unpacker: &Unpacker<'_>, error: io::Error) -> FetchFailure {
     if error.get_ref().is_some_and(|inner| inner.is::<Unbounded>()) {
         let limit = unpacker.limits.uncompressed;
         return FetchFailure::TooLarge { archive: unpacker.archive.to_owned(), limit, what: "uncompressed bytes" };

@@ -28,7 +28,7 @@ pub(crate) enum Root {
 const RECORD_LIMIT: u64 = 64 << 20;
 
 pub(crate) fn open<R: Read + Seek>(reader: R, unpacker: &Unpacker<'_>) -> Result<ZipArchive<R>, FetchFailure> {
-    ZipArchive::new(reader).map_err(|error| broken(unpacker, &error))
+    ZipArchive::new(reader).map_err(|error| broken(unpacker, error))
 }
 
 /// Keeps what counts of a zip archive.
@@ -51,7 +51,7 @@ pub(crate) fn unpack<R: Read + Seek>(
             continue;
         }
         let Some((path, role)) = unpacker.admit(inner)? else { continue };
-        let mut member = archive.by_index(index).map_err(|error| broken(unpacker, &error))?;
+        let mut member = archive.by_index(index).map_err(|error| broken(unpacker, error))?;
         if member.is_symlink() {
             unpacker.pass_over(&path, "it is a link");
             continue;
@@ -73,9 +73,9 @@ pub(crate) fn record<R: Read + Seek>(
         let why = "it is no wheel: it has no RECORD".to_owned();
         return Err(FetchFailure::BrokenArchive { archive: unpacker.archive.to_owned(), why });
     };
-    let member = archive.by_index(index).map_err(|error| broken(unpacker, &error))?;
+    let member = archive.by_index(index).map_err(|error| broken(unpacker, error))?;
     let mut text = String::new();
-    member.take(RECORD_LIMIT).read_to_string(&mut text).map_err(|error| unpacker.broken(&error))?;
+    member.take(RECORD_LIMIT).read_to_string(&mut text).map_err(|error| unpacker.broken(error))?;
     Ok(text)
 }
 
@@ -111,6 +111,9 @@ fn record_line(line: &str) -> Option<(&str, &str)> {
     Some((path.trim_matches('"'), digest.strip_prefix("sha256=")?))
 }
 
-fn broken(unpacker: &Unpacker<'_>, error: &ZipError) -> FetchFailure {
-    FetchFailure::BrokenArchive { archive: unpacker.archive.to_owned(), why: error.to_string() }
+fn broken(unpacker: &Unpacker<'_>, error: ZipError) -> FetchFailure {
+    match error {
+        ZipError::Io(error) => unpacker.broken(error),
+        error => FetchFailure::BrokenArchive { archive: unpacker.archive.to_owned(), why: error.to_string() },
+    }
 }

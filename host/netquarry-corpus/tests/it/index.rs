@@ -206,6 +206,24 @@ fn folders_of_archives_come_first() {
     options.index.as_mut().unwrap().find_links.push(folder.path().to_path_buf());
     let snapshot = fetch(&pypi("pkg", Some("1.0")), &options, &()).unwrap();
     assert_eq!(modules(&snapshot), ["pkg", "pkg.layers"]);
+    assert_eq!(snapshot.integrity, Integrity::Local);
+
+    // What the folder lacks is the index's to say.
+    let server = server(&package());
+    options.index.as_mut().unwrap().indexes = vec![server.index().parse().unwrap()];
+    let error = fetch(&pypi("other", None), &options, &()).unwrap_err();
+    let expected = format!("cannot fetch source `other`: the index {} has no project `other`", server.index());
+    assert_eq!(error.to_string(), expected);
+}
+
+#[test]
+fn an_archive_without_end_is_given_up() {
+    let server = server(&package());
+    let cache = tempfile::tempdir().unwrap();
+    let mut options = options(cache.path(), &server.index());
+    options.limits.archive = 100;
+    let error = fetch(&pypi("pkg", Some("1.0")), &options, &()).unwrap_err();
+    assert!(matches!(error.failure, FetchFailure::TooLarge { limit: 100, .. }), "{error}");
 }
 
 /// A wheel that is large because of a library, and code at both ends of it.
@@ -232,6 +250,11 @@ fn of_a_large_wheel_only_the_code_is_transferred() {
     let requests: Vec<_> =
         server.seen().into_iter().filter(|seen| seen.path == WHEEL && seen.method == "GET").collect();
     assert!(requests.len() <= 4 && requests.iter().all(|seen| seen.range.is_some()), "{requests:?}");
+
+    // A server that goes away in the middle: the network is at fault, not the archive.
+    server.set(WHEEL, Answer { ranges: true, gone_after: Some(2), ..Answer::file(archive.clone()) });
+    let failure = failure(&server, Some("1.0"));
+    assert!(matches!(failure, FetchFailure::Status { status: 503, .. }), "{failure}");
 
     // A server that sends whole files only.
     server.set(WHEEL, Answer::file(archive));

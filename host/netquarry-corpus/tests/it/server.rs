@@ -17,11 +17,21 @@ pub(crate) struct Answer {
     pub(crate) ranges: bool,
     /// So many requests are answered with status 503 first.
     pub(crate) busy: usize,
+    /// So many requests are answered, all later ones with status 503.
+    pub(crate) gone_after: Option<usize>,
 }
 
 impl Answer {
     pub(crate) fn new(content_type: &'static str, body: impl Into<Vec<u8>>) -> Self {
-        Self { status: 200, content_type, body: body.into(), truncated_at: None, ranges: false, busy: 0 }
+        Self {
+            status: 200,
+            content_type,
+            body: body.into(),
+            truncated_at: None,
+            ranges: false,
+            busy: 0,
+            gone_after: None,
+        }
     }
 
     pub(crate) fn html(body: impl Into<Vec<u8>>) -> Self {
@@ -107,7 +117,7 @@ fn serve(stream: &TcpStream, answers: &Mutex<BTreeMap<String, Answer>>, seen: &M
     let answer = {
         let mut answers = answers.lock().unwrap();
         let answer = answers.get_mut(&path);
-        let busy = answer.as_ref().is_some_and(|answer| answer.busy > 0);
+        let busy = answer.as_ref().is_some_and(|answer| answer.busy > 0 || answer.gone_after == Some(0));
         let result = match &answer {
             Some(_) if busy => Answer { status: 503, ..Answer::html("busy") },
             Some(answer) => (**answer).clone(),
@@ -115,6 +125,7 @@ fn serve(stream: &TcpStream, answers: &Mutex<BTreeMap<String, Answer>>, seen: &M
         };
         if let Some(answer) = answer {
             answer.busy = answer.busy.saturating_sub(1);
+            answer.gone_after = answer.gone_after.map(|left| left.saturating_sub(1));
         }
         result
     };
