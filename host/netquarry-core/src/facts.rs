@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::source::TextRange;
 
 /// Changes whenever the meaning or the layout of the facts does: stored facts of another version are made anew.
-pub const FACTS_VERSION: u32 = 1;
+pub const FACTS_VERSION: u32 = 2;
 
 /// An index into [`FileFacts::symbols`]: a name, or a dotted path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -113,6 +113,8 @@ pub struct Statement {
     pub references: Vec<Reference>,
     /// Global objects that running the statement changes.
     pub mutations: Vec<Mutation>,
+    /// Calls of dotted names, at any depth, in no particular order.
+    pub calls: Vec<Call>,
     /// The expressions of all annotations that `from __future__ import annotations` would keep from being evaluated:
     /// of parameters and results of functions at any depth, of names and attributes in module and class bodies.
     /// Sorted by position; an annotation that already is a string literal is left out.
@@ -183,10 +185,8 @@ pub struct ImportStatement {
     pub stands_in: ScopeId,
     /// From outside in: what the statement stands under, within the innermost function or, outside of functions, the module.
     pub guards: Vec<Guard>,
-    /// Identifies the block (suite) that holds the statement, within the file.
-    pub suite: u32,
-    /// The number of statements in that block: an import that stands alone in it cannot simply be left out.
-    pub suite_length: u32,
+    /// The block that holds the statement.
+    pub suite: Suite,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -252,6 +252,26 @@ pub struct Reference {
     /// The identifier stands inside a string literal: a quoted annotation, `fx.wrap("name")`, `globals()["name"]`.
     /// Only literals without escapes or implicit concatenation are read, so that `range` is exact.
     pub quoted: bool,
+}
+
+/// A call of what a dotted name stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Call {
+    /// The start of the callee's text, and of its reference where that is a global name.
+    pub callee: u32,
+    /// The whole call, arguments included.
+    pub range: TextRange,
+    /// The block that holds the call, where it is a statement by itself.
+    pub statement_in: Option<Suite>,
+}
+
+/// A block of statements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Suite {
+    /// Identifies it within the file.
+    pub id: u32,
+    /// The number of statements in it: one that stands alone cannot simply be left out.
+    pub length: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,3 +1,4 @@
 //! Data-driven tests of the pure core: a case is a file, and adding one needs no Rust.
 
 mod closure;
+mod syntax;

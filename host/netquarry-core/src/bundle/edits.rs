@@ -6,7 +6,7 @@ use super::imports::{Imports, Place};
 use super::names::Names;
 use super::uses::{Named, Uses};
 use crate::closure::Closure;
-use crate::facts::{BindingKind, Guard, ImportForm, ImportStatement, ReferenceBinding, StatementKind};
+use crate::facts::{BindingKind, Guard, ImportForm, ImportStatement, ReferenceBinding, StatementKind, Suite};
 use crate::index::{DefinitionId, Index, Variable};
 use crate::resolve::{Entity, External};
 use crate::source::TextRange;
@@ -33,8 +33,13 @@ pub(super) struct Editing<'parts> {
 impl Editing<'_> {
     /// The edits of a definition's text, sorted by position, none inside another.
     pub(super) fn of(&self, definition: DefinitionId, text: &str) -> Vec<Edit> {
+        let mut removed = Removed::default();
         let mut edits = self.dropped_decorators(definition, text);
-        edits.extend(self.imports(definition, text));
+        edits.extend(self.imports(definition, text, &mut removed));
+        for call in &self.closure.definitions[&definition].dropped_calls {
+            let suite = call.statement_in.expect("only statements are dropped");
+            edits.push(removed.remove(call.range, suite, text, "a shim drops this call"));
+        }
         edits.extend(self.references(definition, text));
         edits.extend(self.bindings(definition));
         edits.extend(self.quoted_annotations(definition, text));
@@ -140,9 +145,8 @@ impl Editing<'_> {
     }
 
     /// Import statements inside a definition: those of the corpus give way to what is in the bundle.
-    fn imports(&self, definition: DefinitionId, text: &str) -> Vec<Edit> {
+    fn imports(&self, definition: DefinitionId, text: &str, removed: &mut Removed) -> Vec<Edit> {
         let statement = self.index.statement(definition);
-        let mut removed: HashMap<u32, u32> = HashMap::new();
         let mut edits = Vec::new();
         for (place, import) in statement.imports.iter().enumerate() {
             let is_whole_statement = statement.kind == StatementKind::Import;
@@ -155,16 +159,12 @@ impl Editing<'_> {
                 }
                 continue;
             }
-            let gone = removed.entry(import.suite).or_default();
-            *gone += 1;
-            let line = whole_line(text, import.range);
-            let edit = match line {
-                Some(line) if !is_whole_statement && *gone < import.suite_length => {
-                    Edit { range: line, replacement: String::new(), reason: "the module is part of this file" }
-                }
-                _ => Edit { range: import.range, replacement: "pass".to_owned(), reason: "the module is part of this file" },
-            };
-            edits.push(edit);
+            let reason = "the module is part of this file";
+            edits.push(if is_whole_statement {
+                Edit { range: import.range, replacement: "pass".to_owned(), reason }
+            } else {
+                removed.remove(import.range, import.suite, text, reason)
+            });
         }
         edits
     }
@@ -254,6 +254,23 @@ impl Editing<'_> {
             })
             .collect();
         Some(vec![format!("from {module} import {}", names.join(", "))])
+    }
+}
+
+/// How many statements are removed from each block: the last one leaves a `pass`.
+#[derive(Debug, Default)]
+struct Removed {
+    by_suite: HashMap<u32, u32>,
+}
+
+impl Removed {
+    fn remove(&mut self, range: TextRange, suite: Suite, text: &str, reason: &'static str) -> Edit {
+        let removed = self.by_suite.entry(suite.id).or_default();
+        *removed += 1;
+        match whole_line(text, range) {
+            Some(line) if *removed < suite.length => Edit { range: line, replacement: String::new(), reason },
+            _ => Edit { range, replacement: "pass".to_owned(), reason },
+        }
     }
 }
 

@@ -6,14 +6,15 @@ mod rules;
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
 
-use crate::facts::{Access, BindingKind, Decorator, Reference, StatementKind};
+use crate::dynamic::{DynamicAnswer, DynamicQuestion};
+use crate::facts::{Access, BindingKind, Call, Decorator, Reference, StatementKind};
 use crate::index::{DefinitionId, FileId, Index, Variable};
 use crate::record::{Confidence, ReplacedRecord, UnresolvedName};
 use crate::resolve::{Entity, External, Missing, Resolution};
 use crate::shim::{OperatorNamespace, Replacement, ShimTables};
 use crate::source::TextRange;
 
-pub use rules::Rules;
+pub use rules::{Dynamics, Rules};
 
 /// A block, by the variable that its class statement binds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -40,6 +41,8 @@ pub struct ClosedDefinition {
     pub resolutions: Vec<Option<Resolution>>,
     /// Decorators that a shim drops, without the `@`.
     pub dropped: Vec<TextRange>,
+    /// Call statements that a shim drops.
+    pub dropped_calls: Vec<Call>,
 }
 
 /// The definitions and external objects that a block needs, transitively.
@@ -122,7 +125,12 @@ impl Closing<'_> {
         if self.closure.definitions.contains_key(&definition) {
             return;
         }
-        let empty = ClosedDefinition { need, resolutions: Vec::new(), dropped: Vec::new() };
+        let empty = ClosedDefinition {
+            need,
+            resolutions: Vec::new(),
+            dropped: Vec::new(),
+            dropped_calls: Vec::new(),
+        };
         self.closure.definitions.insert(definition, empty);
         self.waiting.push_back(definition);
         self.need_patches(definition);
@@ -191,9 +199,11 @@ impl Closing<'_> {
         let index = self.index;
         let statement = index.statement(definition);
         let dropped = self.drop_decorators(definition);
+        let dropped_calls = self.drop_calls(definition);
         let mut resolutions = Vec::with_capacity(statement.references.len());
         for reference in &statement.references {
-            if dropped.iter().any(|range| range.contains(reference.range)) {
+            let gone = dropped.iter().copied().chain(dropped_calls.iter().map(|call| call.range));
+            if gone.into_iter().any(|range| range.contains(reference.range)) {
                 resolutions.push(None);
                 continue;
             }
@@ -201,12 +211,14 @@ impl Closing<'_> {
             self.keep_outside(definition, &mut resolution);
             let written = written(index, definition, reference, resolution.consumed);
             self.need_operators(reference, definition, &resolution);
+            self.ask(definition, reference, &resolution);
             self.need_entity(definition, reference.range, &written, &resolution.entity, resolution.confidence);
             resolutions.push(Some(resolution));
         }
         let closed = self.closure.definitions.get_mut(&definition).expect("only needed definitions are followed");
         closed.resolutions = resolutions;
         closed.dropped = dropped;
+        closed.dropped_calls = dropped_calls;
     }
 
     /// A block that is itself defined in a package that stays an import (torch) imports the rest of that package.
@@ -333,13 +345,123 @@ impl Closing<'_> {
     fn decorator_path(&self, file: FileId, decorator: &Decorator) -> Option<String> {
         let path = self.index.file(file).facts.name(decorator.path?);
         let (entity, rest) = self.index.resolve_path(file, path);
+        self.object_path(&entity, &rest)
+    }
+
+    /// The dotted path of what `rest`, read off `entity`, gives; `None` where it is no object that has one.
+    fn object_path(&self, entity: &Entity, rest: &[&str]) -> Option<String> {
         let base = match entity {
-            Entity::Variable(variable) => self.index.variable_path(variable),
+            Entity::Variable(variable) => self.index.variable_path(*variable),
             Entity::External(external) => external.object_path(),
             _ => return None,
         };
-        Some(std::iter::once(base.as_str()).chain(rest).collect::<Vec<_>>().join("."))
+        Some(std::iter::once(base.as_str()).chain(rest.iter().copied()).collect::<Vec<_>>().join("."))
     }
+
+    /// The path of what a reference with its attributes names.
+    fn reference_path(&self, definition: DefinitionId, reference: &Reference, resolution: &Resolution) -> Option<String> {
+        let facts = &self.index.file(definition.file).facts;
+        let rest = reference.path[resolution.consumed..].iter().map(|attribute| facts.name(attribute.name));
+        self.object_path(&resolution.entity, &rest.collect::<Vec<_>>())
+    }
+
+    /// The call statements of a definition that the rules drop; each is recorded.
+    fn drop_calls(&mut self, definition: DefinitionId) -> Vec<Call> {
+        let index = self.index;
+        let statement = index.statement(definition);
+        let mut dropped = Vec::new();
+        for call in statement.calls.iter().filter(|call| call.statement_in.is_some()) {
+            let callee = statement.references.iter().find(|reference| reference.range.start == call.callee);
+            let path = callee.and_then(|reference| {
+                self.reference_path(definition, reference, &index.resolve(definition, reference))
+            });
+            let Some((path, (rule, plugin))) = path.and_then(|path| Some((path.clone(), self.rules.dropped_call(&path)?)))
+            else {
+                continue;
+            };
+            dropped.push(*call);
+            self.closure.replaced.push(ReplacedRecord {
+                what: format!("the call of {path} in {}", index.definition_path(definition)),
+                by: String::new(),
+                why: rule.why.clone(),
+                plugin: plugin.to_owned(),
+            });
+        }
+        dropped
+    }
+
+    /// Asks the shim about a name that it marks as dynamic.
+    fn ask(&mut self, definition: DefinitionId, reference: &Reference, resolution: &Resolution) {
+        let Some(path) = self.reference_path(definition, reference, resolution) else { return };
+        let Some((dynamics, plugin)) = self.rules.dynamic(&path) else { return };
+        let statement = self.index.statement(definition);
+        let call = statement.calls.iter().find(|call| call.callee == reference.range.start);
+        let end = reference.path.last().map_or(reference.range.end, |attribute| attribute.end);
+        let range = call.map_or(TextRange::new(reference.range.start, end), |call| call.range);
+        let expression = range.slice(&dynamics.text(definition.file)).to_owned();
+        let question = DynamicQuestion {
+            name: without_source(&path),
+            referrer: without_source(&self.index.definition_path(definition)),
+            literals: string_literals(&expression),
+            expression,
+        };
+        let what = format!("{} in {}", question.name, question.referrer);
+        let (by, why) = match dynamics.answer(plugin, &question) {
+            DynamicAnswer::Definitions { paths, why } => {
+                for path in &paths {
+                    let need = Need { by: Some(definition), reference: what.clone(), confidence: Confidence::Heuristic };
+                    match self.index.find_variable(path) {
+                        Some(variable) => self.need_variable(variable, need),
+                        None => {
+                            let message = format!("{plugin} answers with `{path}`, which the index does not hold");
+                            self.unresolved(definition, reference.range, path, false, message);
+                        }
+                    }
+                }
+                (paths.join(", "), why)
+            }
+            DynamicAnswer::External { statement, why } => {
+                let namespace = String::new();
+                self.closure.operators.push(OperatorNamespace { namespace, import: statement.clone(), why: why.clone() });
+                (statement, why)
+            }
+            DynamicAnswer::Statements { statements, why } => {
+                if let Entity::Variable(variable) = resolution.entity {
+                    let replacement = Replacement { path, by: statements.clone(), why: why.clone() };
+                    self.closure.replacements.insert(variable, replacement);
+                }
+                (statements, why)
+            }
+            DynamicAnswer::Unknown { why } => {
+                self.unresolved(definition, reference.range, &question.name, false, why);
+                return;
+            }
+        };
+        if !by.is_empty() {
+            self.closure.replaced.push(ReplacedRecord { what, by, why, plugin: plugin.to_owned() });
+        }
+    }
+}
+
+fn without_source(path: &str) -> String {
+    path.split_once(':').map_or(path, |(_, path)| path).to_owned()
+}
+
+/// The contents of the simple string literals of an expression: those in one pair of quotes and without escapes.
+fn string_literals(expression: &str) -> Vec<String> {
+    let mut literals = Vec::new();
+    let mut rest = expression;
+    while let Some(start) = rest.find(['"', '\'']) {
+        let quote = rest[start..].chars().next().expect("found just now");
+        let inside = &rest[start + 1..];
+        let Some(end) = inside.find(quote) else { break };
+        let content = &inside[..end];
+        if !content.contains('\\') {
+            literals.push(content.to_owned());
+        }
+        rest = &inside[end + 1..];
+    }
+    literals
 }
 
 /// A reference as far as it was resolved.

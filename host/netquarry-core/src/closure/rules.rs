@@ -1,16 +1,56 @@
 //! The rules of all shims, to be asked about a dotted path.
 
+use std::fmt;
+use std::sync::Arc;
+
+use crate::dynamic::{DynamicAnswer, DynamicQuestion};
+use crate::index::FileId;
 use crate::shim::{BlockArguments, OperatorNamespace, Replacement, Rule, ShimTables};
 
+/// Asks shims about the names that their tables mark as dynamic.
+pub trait Dynamics: Send + Sync {
+    /// The answer of the shim that bears this name.
+    fn answer(&self, plugin: &str, question: &DynamicQuestion) -> DynamicAnswer;
+
+    /// The decoded text of a file, from which the question quotes.
+    fn text(&self, file: FileId) -> Arc<str>;
+}
+
 /// The tables of all shims, in the order of the configuration: the first rule that matches holds.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Rules {
     tables: Vec<ShimTables>,
+    dynamics: Option<Arc<dyn Dynamics>>,
+}
+
+impl fmt::Debug for Rules {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Rules").field("tables", &self.tables).finish_non_exhaustive()
+    }
 }
 
 impl Rules {
+    /// The rules of the tables alone: what they mark as dynamic stays unanswered.
     pub fn new(tables: Vec<ShimTables>) -> Self {
-        Self { tables }
+        Self { tables, dynamics: None }
+    }
+
+    pub fn with_dynamics(self, dynamics: Arc<dyn Dynamics>) -> Self {
+        Self { dynamics: Some(dynamics), ..self }
+    }
+
+    /// The shim that marks a name as dynamic, and who asks it.
+    pub fn dynamic(&self, path: &str) -> Option<(&dyn Dynamics, &str)> {
+        let dynamics = self.dynamics.as_deref()?;
+        let path = without_source(path);
+        let marks = |tables: &&ShimTables| tables.dynamic.iter().any(|pattern| matches(pattern, path));
+        let tables = self.tables.iter().find(marks)?;
+        Some((dynamics, &tables.plugin))
+    }
+
+    /// The rule that leaves out calls of a function where they are statements, and the shim that states it.
+    pub fn dropped_call(&self, path: &str) -> Option<(&Rule, &str)> {
+        self.first(path, |tables| &tables.dropped_calls, |rule| &rule.path)
     }
 
     /// The rule that drops a decorator, and the shim that states it.
@@ -39,13 +79,17 @@ impl Rules {
         table: impl Fn(&ShimTables) -> &Vec<R>,
         pattern: impl Fn(&R) -> &String,
     ) -> Option<(&R, &str)> {
-        // The source's name, which a corpus may choose freely, is no part of a rule.
-        let path = path.split_once(':').map_or(path, |(_, path)| path);
+        let path = without_source(path);
         self.tables.iter().find_map(|tables| {
             let rule = table(tables).iter().find(|rule| matches(pattern(rule), path))?;
             Some((rule, tables.plugin.as_str()))
         })
     }
+}
+
+/// The source's name, which a corpus may choose freely, is no part of a rule.
+fn without_source(path: &str) -> &str {
+    path.split_once(':').map_or(path, |(_, path)| path)
 }
 
 /// Whether `path` is `pattern`, or starts with it where the pattern ends in `*`.

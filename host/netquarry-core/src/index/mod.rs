@@ -4,6 +4,7 @@ mod describe;
 mod exports;
 mod imports;
 mod mutations;
+mod view;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use crate::stdlib;
 
 pub use describe::DescribedClass;
 pub use imports::{FileSet, ImportGraph};
+pub use view::IndexView;
 
 /// An index into the files of an [`Index`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -2,7 +2,7 @@
 //!
 //! A case is a section of a Markdown file in `cases/`: files in fences, each after its path; `Target:` names the block;
 //! `Check:` is an expression that must give the same value with the upstream class and with the bundle's; `Definitions:`
-//! lists everything that the closure may hold; `Unresolved:` lists the names that must be reported, and no others may be.
+//! lists everything that the closure may hold; a fence after `shim` holds the tables of a shim; `Unresolved:` lists the names that must be reported, and no others may be.
 //! The text of every bundle is a snapshot beside the cases.
 
 use std::collections::BTreeMap;
@@ -25,6 +25,8 @@ struct Case {
     check: Option<String>,
     definitions: Option<Vec<String>>,
     unresolved: Vec<String>,
+    /// The tables of a shim, as JSON.
+    shim: Option<String>,
 }
 
 fn cases(markdown: &str) -> Vec<Case> {
@@ -35,7 +37,13 @@ fn cases(markdown: &str) -> Vec<Case> {
         if let Some(body) = &mut fence {
             if line == "```" {
                 let path: String = path.take().expect("a fence follows the path of its file");
-                cases.last_mut().expect("a file belongs to a case").files.insert(path, fence.take().expect("just seen"));
+                let case = cases.last_mut().expect("a file belongs to a case");
+                let body = fence.take().expect("just seen");
+                if path == "shim" {
+                    case.shim = Some(body);
+                } else {
+                    case.files.insert(path, body);
+                }
             } else {
                 body.push_str(line);
                 body.push('\n');
@@ -44,7 +52,7 @@ fn cases(markdown: &str) -> Vec<Case> {
         }
         if let Some(title) = line.strip_prefix("## ") {
             cases.push(Case { title: title.to_owned(), ..Case::default() });
-        } else if line.starts_with("```python") {
+        } else if line.starts_with("```") {
             fence = Some(String::new());
         } else if let Some(named) = line.strip_prefix('`').and_then(|rest| rest.strip_suffix("`:")) {
             path = Some(named.to_owned());
@@ -93,7 +101,8 @@ fn assemble(case: &Case) -> (Bundle, Vec<String>) {
             (index.variable_path(variable) == format!("case:{}", case.target)).then_some(Target { definition, variable })
         })
         .unwrap_or_else(|| panic!("`{}` has no class `{}`", case.title, case.target));
-    let closed = closure::close(&index, &Rules::default(), target);
+    let tables = case.shim.iter().map(|shim| serde_json::from_str(shim).expect("the tables of a shim")).collect();
+    let closed = closure::close(&index, &Rules::new(tables), target);
     let definitions = closed.definitions.keys().map(|definition| index.definition_path(*definition));
     let definitions = definitions.map(|path| path.trim_start_matches("case:").to_owned()).collect();
     let bundle = bundle::assemble(&index, &closed, &|file: FileId| texts[file.0 as usize].clone());

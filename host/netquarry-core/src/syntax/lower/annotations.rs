@@ -6,6 +6,12 @@ use super::{Context, Lowerer, is_string};
 use crate::facts::Evaluation;
 use crate::syntax::parse::parse_expression;
 
+/// Generic types of `typing` that people subscript with strings outside of annotations: `Alias = Optional["Foo"]`.
+const GENERICS: [&str; 17] = [
+    "Callable", "ClassVar", "Dict", "Final", "FrozenSet", "Iterable", "Iterator", "List", "Mapping", "Optional",
+    "Sequence", "Set", "Tuple", "Type", "TypeGuard", "Union", "Unpack",
+];
+
 impl Lowerer<'_> {
     /// With `from __future__ import annotations`, `symtable` does not see what stands in annotations.
     pub(super) fn annotation(&mut self, annotation: &ast::Expr) {
@@ -39,6 +45,8 @@ impl Lowerer<'_> {
             recorded: false,
             in_annotation: true,
             quoted: true,
+            // Private names are mangled in code, not in strings.
+            class: None,
             ..self.context
         };
         self.within(context, |lowerer| lowerer.value(&expression));
@@ -53,6 +61,7 @@ impl Lowerer<'_> {
             _ => "",
         };
         let plain = Context { in_annotation: false, ..self.context };
+        let types = Context { in_annotation: true, ..self.context };
         match (name, &*subscript.slice) {
             ("Literal", slice) => self.within(plain, |lowerer| lowerer.value(slice)),
             ("Annotated", ast::Expr::Tuple(arguments)) => {
@@ -61,6 +70,7 @@ impl Lowerer<'_> {
                     self.within(context, |lowerer| lowerer.value(argument));
                 }
             }
+            (_, slice) if GENERICS.contains(&name) => self.within(types, |lowerer| lowerer.value(slice)),
             (_, slice) => self.value(slice),
         }
     }

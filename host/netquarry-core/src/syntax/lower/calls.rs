@@ -1,14 +1,19 @@
 //! Calls, and the few functions whose string arguments name things.
 
-use rustpython_parser::ast;
+use rustpython_parser::ast::{self, Ranged};
 
 use super::{Context, Lookup, Lowerer, MutationCandidate};
-use crate::facts::{Access, MutationKind, Role};
+use crate::facts::{Access, Call, MutationKind, Role};
 use crate::syntax::text::Span;
 
 impl Lowerer<'_> {
     pub(super) fn call(&mut self, call: &ast::ExprCall, role: Role) {
         let role = if role == Role::Decorator { Role::Decorator } else { Role::Callee };
+        if is_dotted_name(&call.func) {
+            let callee = self.text.original(call.func.start().into());
+            let range = self.text.original_range(call.range.into());
+            self.draft.statement.calls.push(Call { callee, range, statement_in: None });
+        }
         self.expression(&call.func, role);
         let context = Context { in_arguments: true, in_annotation: false, ..self.context };
         self.within(context, |lowerer| {
@@ -107,6 +112,14 @@ pub(super) fn string_constant(expression: &ast::Expr) -> Option<&ast::ExprConsta
     match expression {
         ast::Expr::Constant(constant) if constant.value.is_str() => Some(constant),
         _ => None,
+    }
+}
+
+fn is_dotted_name(expression: &ast::Expr) -> bool {
+    match expression {
+        ast::Expr::Name(_) => true,
+        ast::Expr::Attribute(attribute) => is_dotted_name(&attribute.value),
+        _ => false,
     }
 }
 

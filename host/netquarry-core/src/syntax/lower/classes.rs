@@ -11,7 +11,9 @@ impl Lowerer<'_> {
     pub(super) fn class(&mut self, class: &ast::StmtClassDef) {
         let span = Span::from(class.range);
         let name_span = self.text.definition_name(span.start);
-        self.bind(&class.name, name_span, BindingKind::Class);
+        self.binding_at(span.end, |lowerer| {
+            lowerer.bind(&class.name, name_span, BindingKind::Class);
+        });
         let outer = self.context;
         if let Some(scope) = self.open_type_parameters(span, &class.type_params) {
             self.context.scope = scope;

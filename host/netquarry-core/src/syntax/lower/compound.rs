@@ -68,7 +68,10 @@ impl Lowerer<'_> {
     fn for_statement(&mut self, target: &ast::Expr, iter: &ast::Expr, body: &[ast::Stmt], orelse: &[ast::Stmt]) {
         // Over nothing, the target stays unbound.
         let context = Context { conditional: true, ..self.context };
-        self.within(context, |lowerer| lowerer.target(target, BindingKind::Capture));
+        let bound_from = Span::from(iter.range()).end;
+        self.within(context, |lowerer| {
+            lowerer.binding_at(bound_from, |lowerer| lowerer.target(target, BindingKind::Capture));
+        });
         self.value(iter);
         self.conditional_suite(Guard::Loop, body);
         self.conditional_suite(Guard::Loop, orelse);

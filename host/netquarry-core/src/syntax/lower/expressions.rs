@@ -139,7 +139,8 @@ impl Lowerer<'_> {
                 self.scopes.entry_mut(scope, self.class_cell).referenced = true;
             }
         }
-        let is_bound = || self.scopes.entry(scope, symbol).is_some_and(|entry| entry.binders > 0);
+        let start = Span::from(name.range).start;
+        let is_bound = || self.scopes.entry(scope, symbol).and_then(|entry| entry.bound_from).is_some_and(|at| at <= start);
         let lookup = if self.context.quoted {
             Lookup::Quoted
         } else if kind == ScopeKind::Class && !is_bound() {
@@ -180,7 +181,10 @@ impl Lowerer<'_> {
         self.expression(&named.value, role);
         if self.records() {
             self.scopes.entry_mut(scope, symbol).assigned = true;
-            self.scopes.entry_mut(host, symbol).binders += 1;
+            let end = Span::from(named.range).end;
+            let entry = self.scopes.entry_mut(host, symbol);
+            entry.binders += 1;
+            entry.bound_from.get_or_insert(end);
         }
         self.bind_global(symbol, host, target.range.into(), BindingKind::Capture);
     }

@@ -2,7 +2,7 @@
 
 use super::{Draft, Lookup, Lowerer, MutationCandidate, Use, empty_statement};
 use crate::facts::{
-    FileFacts, Mutation, MutationKind, Reference, ReferenceBinding, Scope, ScopeId, Statement, StatementKind, Symbol,
+    FileFacts, Mutation, MutationKind, Reference, ReferenceBinding, Scope, ScopeId, ScopeKind, Statement, StatementKind, Symbol,
 };
 use crate::syntax::scopes::{MODULE, Resolution};
 
@@ -64,6 +64,10 @@ impl Lowerer<'_> {
             Resolution::Local(scope) if used.lookup == Lookup::BeforeBinding && scope == used.scope => {
                 Some(ReferenceBinding::Module)
             }
+            // Whoever evaluates the string looks in the globals, though the class may have a name of its own.
+            Resolution::Local(scope) if used.lookup == Lookup::Quoted && self.is_class(scope) => {
+                self.module_binds(used.name).then_some(ReferenceBinding::Module)
+            }
             Resolution::Local(scope) => {
                 let entry = self.scopes.entry(scope, used.name)?;
                 let (import, name) = entry.import?;
@@ -75,6 +79,10 @@ impl Lowerer<'_> {
 
     fn resolve(&self, scope: ScopeId, name: Symbol) -> Resolution {
         self.scopes.resolve(scope, name, self.class_cell)
+    }
+
+    fn is_class(&self, scope: ScopeId) -> bool {
+        self.scopes.scope(scope).kind == ScopeKind::Class
     }
 
     fn module_binds(&self, name: Symbol) -> bool {

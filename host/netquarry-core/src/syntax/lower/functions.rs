@@ -55,7 +55,9 @@ impl Lowerer<'_> {
     pub(super) fn function(&mut self, statement: &ast::Stmt) {
         let function = Function::new(statement);
         let name_span = self.text.definition_name(function.span.start);
-        self.bind(function.name, name_span, BindingKind::Function);
+        self.binding_at(function.span.end, |lowerer| {
+            lowerer.bind(function.name, name_span, BindingKind::Function);
+        });
         self.collect_function(&function, name_span);
         self.defaults(function.arguments);
         let outer = self.context;

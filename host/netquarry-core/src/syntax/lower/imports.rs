@@ -57,8 +57,7 @@ impl Lowerer<'_> {
             scope: self.context.scope,
             stands_in: self.context.scope,
             guards: self.guards.clone(),
-            suite: self.context.suite.id,
-            suite_length: self.context.suite.length,
+            suite: self.context.suite,
         });
         let import = self.last_import();
         for (name, alias) in (0..).zip(aliases) {
@@ -75,6 +74,7 @@ impl Lowerer<'_> {
         entry.imported = true;
         entry.binders += 1;
         entry.import.get_or_insert(import);
+        entry.bound_from.get_or_insert(Span::from(alias.range).end);
         if !self.is_global(scope, name) {
             return scope;
         }

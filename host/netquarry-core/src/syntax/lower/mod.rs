@@ -25,7 +25,7 @@ use super::scopes::{self, MODULE, ScopeNode, ScopeTree, SymbolTable};
 use super::text::{Span, Text};
 use crate::facts::{
     Access, Attribute, Binding, BindingKind, Evaluation, Exports, FileFacts, FunctionFacts, Guard, MutationKind, Role,
-    ScopeId, ScopeKind, Statement, StatementKind, Symbol,
+    ScopeId, ScopeKind, Statement, StatementKind, Suite, Symbol,
 };
 use crate::source::TextRange;
 
@@ -78,15 +78,11 @@ struct Context {
     quoted: bool,
     /// The innermost class, whose name mangles private names.
     class: Option<Symbol>,
+    /// Where the statement ends that binds what is being bound: what it reads it reads before.
+    binds_from: Option<u32>,
     /// The class body whose methods are collected.
     collecting: Option<ScopeId>,
     suite: Suite,
-}
-
-#[derive(Clone, Copy)]
-struct Suite {
-    id: u32,
-    length: u32,
 }
 
 /// A top-level statement on the way, with the candidates whose names have not been looked up yet.
@@ -164,6 +160,7 @@ impl<'a> Lowerer<'a> {
                 in_annotation: false,
                 quoted: false,
                 class: None,
+                binds_from: None,
                 collecting: None,
                 suite: Suite { id: 0, length: 0 },
             },
@@ -210,6 +207,13 @@ impl<'a> Lowerer<'a> {
             Some(first) => Span { start: self.text.decorator_start(Span::from(first.range()).start), end: span.end },
             None => span,
         }
+    }
+
+    /// Binds something that is there when `end` is reached.
+    fn binding_at(&mut self, end: u32, bind: impl FnOnce(&mut Self)) {
+        let outer = self.context.binds_from.replace(end);
+        bind(self);
+        self.context.binds_from = outer;
     }
 
     /// Walks with another context, which the old one replaces again.
@@ -272,9 +276,13 @@ impl<'a> Lowerer<'a> {
         let scope = self.context.scope;
         if self.records() {
             let entry = self.scopes.entry_mut(scope, symbol);
-            entry.binders += u32::from(kind != BindingKind::Declaration);
             entry.assigned = true;
-            entry.annotated |= kind == BindingKind::Declaration;
+            if kind == BindingKind::Declaration {
+                entry.annotated = true;
+            } else {
+                entry.binders += 1;
+                entry.bound_from.get_or_insert(self.context.binds_from.unwrap_or(span.end));
+            }
         }
         self.bind_global(symbol, scope, span, kind);
         symbol
@@ -336,6 +344,7 @@ fn empty_statement(range: TextRange, leading_comments: u32, kind: StatementKind)
         imports: Vec::new(),
         references: Vec::new(),
         mutations: Vec::new(),
+        calls: Vec::new(),
         annotations: Vec::new(),
         classes: Vec::new(),
         functions: Vec::new(),

@@ -2,7 +2,7 @@
 
 use rustpython_parser::ast::{self, Ranged};
 
-use super::annotations::annotated;
+use super::expressions::lazy;
 use super::{Context, Lookup, Lowerer};
 use crate::facts::{Access, BindingKind, Evaluation, Role, StatementKind};
 use crate::syntax::scopes::MODULE;
@@ -64,7 +64,8 @@ impl Lowerer<'_> {
             ast::Stmt::ImportFrom(import) => self.import_from(import),
             ast::Stmt::Assign(assign) => self.assign(assign),
             ast::Stmt::AugAssign(assign) => {
-                self.target(&assign.target, BindingKind::Augmented);
+                let end = Span::from(assign.range).end;
+                self.binding_at(end, |lowerer| lowerer.target(&assign.target, BindingKind::Augmented));
                 self.value(&assign.value);
             }
             ast::Stmt::AnnAssign(assign) => self.annotated_assign(assign),
@@ -98,8 +99,9 @@ impl Lowerer<'_> {
     }
 
     fn assign(&mut self, assign: &ast::StmtAssign) {
+        let end = Span::from(assign.range).end;
         for target in &assign.targets {
-            self.target(target, BindingKind::Assignment);
+            self.binding_at(end, |lowerer| lowerer.target(target, BindingKind::Assignment));
         }
         self.value(&assign.value);
     }
@@ -107,14 +109,15 @@ impl Lowerer<'_> {
     fn annotated_assign(&mut self, assign: &ast::StmtAnnAssign) {
         // `(x): int` is no declaration; the parser does not tell it from `x: int`.
         let is_parenthesised = assign.start() != assign.target.start();
+        let end = Span::from(assign.range).end;
         match &*assign.target {
             ast::Expr::Name(name) => match &assign.value {
-                Some(_) => {
-                    let symbol = self.bind(&name.id, name.range.into(), BindingKind::Assignment);
-                    if !is_parenthesised && self.records() {
-                        self.scopes.entry_mut(self.context.scope, symbol).annotated = true;
+                Some(_) => self.binding_at(end, |lowerer| {
+                    let symbol = lowerer.bind(&name.id, name.range.into(), BindingKind::Assignment);
+                    if !is_parenthesised && lowerer.records() {
+                        lowerer.scopes.entry_mut(lowerer.context.scope, symbol).annotated = true;
                     }
-                }
+                }),
                 None if is_parenthesised => {}
                 None => {
                     self.bind(&name.id, name.range.into(), BindingKind::Declaration);
@@ -137,15 +140,23 @@ impl Lowerer<'_> {
         self.target(&alias.name, BindingKind::Assignment);
         let scope = self.open_type_parameters(alias.range.into(), &alias.type_params);
         let scope = scope.unwrap_or(self.context.scope);
-        let context = Context { scope, evaluation: annotated(self.context.evaluation), ..self.context };
+        let context = Context { scope, evaluation: lazy(self.context.evaluation), ..self.context };
         self.within(context, |lowerer| lowerer.value(&alias.value));
     }
 
     fn expression_statement(&mut self, expression: &ast::Expr) {
-        if let ast::Expr::Call(call) = expression {
-            self.call_statement(call);
-        }
+        let ast::Expr::Call(call) = expression else {
+            self.value(expression);
+            return;
+        };
+        self.call_statement(call);
+        let before = self.draft.statement.calls.len();
         self.value(expression);
+        let range = self.text.original_range(call.range.into());
+        let calls = &mut self.draft.statement.calls[before..];
+        if let Some(whole) = calls.iter_mut().find(|inner| inner.range == range) {
+            whole.statement_in = Some(self.context.suite);
+        }
     }
 
     fn global(&mut self, global: &ast::StmtGlobal) {
