@@ -29,12 +29,15 @@ pub enum Lineage<'a> {
     Through(&'a str),
 }
 
-/// How the class comes by `nn.Module`, if it does.
-pub fn lineage(class: &ClassDescription) -> Option<Lineage<'_>> {
+/// How the class comes by `nn.Module`, if it does. `external_modules` are the dotted paths of further classes outside of
+/// the corpus that are modules.
+pub fn lineage<'a>(class: &'a ClassDescription, external_modules: &[String]) -> Option<Lineage<'a>> {
     if class.bases.iter().any(is_nn_module) {
         return Some(Lineage::Direct);
     }
-    let is_module = |path: &str| is_nn_module_path(path) || is_torch_class(path);
+    let is_module = |path: &str| {
+        is_nn_module_path(path) || is_torch_class(path) || external_modules.iter().any(|module| module == path)
+    };
     class.ancestors.iter().find(|ancestor| is_module(&ancestor.path))?;
     class.ancestors.first().map(|ancestor| Lineage::Through(&ancestor.path))
 }
@@ -79,11 +82,13 @@ fn is_torch_class(path: &str) -> bool {
 }
 
 /// Whether a class outside of the corpus is one of torch's modules that has a `forward`. Those that only hold other
-/// modules or parameters have none, and neither have the bases that torch's own families share.
+/// modules or parameters have none, and neither have most of the bases that torch's own families share.
 fn has_torch_forward(path: &str) -> bool {
-    const WITHOUT: [&str; 5] = ["Module", "ModuleList", "ModuleDict", "ParameterList", "ParameterDict"];
+    const WITHOUT: [&str; 7] =
+        ["Module", "ModuleList", "ModuleDict", "ParameterList", "ParameterDict", "RNNBase", "RNNCellBase"];
+    const SHARED_BASES_WITH: [&str; 2] = ["_BatchNorm", "_InstanceNorm"];
     let name = path.rsplit('.').next().unwrap_or(path);
-    is_torch_class(path) && !WITHOUT.contains(&name) && !name.starts_with('_')
+    is_torch_class(path) && !WITHOUT.contains(&name) && (!name.starts_with('_') || SHARED_BASES_WITH.contains(&name))
 }
 
 /// The names of methods that the class has but that nobody along its ancestry defines for real: declared with
@@ -104,4 +109,85 @@ fn is_abstract(method: &Method) -> bool {
     const MARKERS: [&str; 4] = ["abstractmethod", "abstractproperty", "abstractclassmethod", "abstractstaticmethod"];
     let last = |decorator: &String| MARKERS.contains(&decorator.rsplit('.').next().unwrap_or(decorator));
     method.decorators.iter().any(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use netquarry_sdk::discovery::Ancestor;
+
+    use super::*;
+    use crate::testing::{class, method};
+
+    fn ancestor(path: &str, methods: &[Method]) -> Ancestor {
+        Ancestor { path: path.to_owned(), external: path.starts_with("torch."), methods: methods.to_vec() }
+    }
+
+    /// A class that inherits these, the nearest first.
+    fn derived(ancestors: &[Ancestor]) -> ClassDescription {
+        let mut class = class("Derived");
+        class.bases = vec![BaseClass { written: Some("Base".to_owned()), resolved: Some(ancestors[0].path.clone()) }];
+        class.ancestors = ancestors.to_vec();
+        class.methods.clear();
+        class
+    }
+
+    #[test]
+    fn nn_module_is_known_by_what_it_resolves_to() {
+        let base = |written: &str, resolved: Option<&str>| BaseClass {
+            written: Some(written.to_owned()),
+            resolved: resolved.map(str::to_owned),
+        };
+        assert!(is_nn_module(&base("Module", Some("torch.nn.Module"))));
+        assert!(is_nn_module(&base("nn.Module", None)));
+        assert!(!is_nn_module(&base("nn.Module", Some("flax.linen.Module"))));
+        assert!(!is_nn_module(&base("Module", None)));
+    }
+
+    #[test]
+    fn any_chain_of_bases_leads_to_nn_module() {
+        let through = derived(&[ancestor("package.Base", &[]), ancestor("torch.nn.Module", &[])]);
+        assert_eq!(lineage(&through, &[]), Some(Lineage::Through("package.Base")));
+        assert_eq!(lineage(&derived(&[ancestor("torch.nn.Conv2d", &[])]), &[]), Some(Lineage::Through("torch.nn.Conv2d")));
+        assert_eq!(lineage(&class("Direct"), &[]), Some(Lineage::Direct));
+        assert_eq!(lineage(&derived(&[ancestor("package.Base", &[])]), &[]), None);
+        assert_eq!(lineage(&derived(&[ancestor("torch.utils.data.Dataset", &[])]), &[]), None);
+        assert_eq!(lineage(&derived(&[ancestor("torch.nn.Parameter", &[])]), &[]), None);
+        let external = ["mmengine.model.BaseModule".to_owned()];
+        assert!(lineage(&derived(&[ancestor("mmengine.model.BaseModule", &[])]), &external).is_some());
+    }
+
+    #[test]
+    fn forward_is_the_one_that_python_would_find() {
+        let base = ancestor("package.Base", &[method("forward")]);
+        assert_eq!(forward(&derived(&[base])), Some(Forward::Inherited("package.Base")));
+        let torch = derived(&[ancestor("package.Base", &[]), ancestor("torch.nn.Sequential", &[])]);
+        assert_eq!(forward(&torch), Some(Forward::Inherited("torch.nn.Sequential")));
+        for without in ["torch.nn.Module", "torch.nn.ModuleList", "torch.nn.modules.conv._ConvNd"] {
+            assert_eq!(forward(&derived(&[ancestor(without, &[])])), None, "{without}");
+        }
+        let with = derived(&[ancestor("torch.nn.modules.batchnorm._BatchNorm", &[])]);
+        assert!(forward(&with).is_some());
+    }
+
+    #[test]
+    fn a_stub_is_no_forward() {
+        let mut stub = class("Stub");
+        stub.methods[0].stub = true;
+        assert_eq!(forward(&stub), None);
+        let hidden = Method { stub: true, ..method("forward") };
+        let derived = derived(&[ancestor("package.Base", &[hidden]), ancestor("package.Root", &[method("forward")])]);
+        assert_eq!(forward(&derived), None, "the nearer one counts");
+    }
+
+    #[test]
+    fn abstract_methods_stay_until_they_are_overridden() {
+        let declared = Method { decorators: vec!["abc.abstractmethod".to_owned()], ..method("build") };
+        let mut class = derived(&[ancestor("package.Base", &[declared])]);
+        assert_eq!(abstract_methods(&class), ["build"]);
+        class.methods.push(method("build"));
+        assert!(abstract_methods(&class).is_empty());
+        class.methods.clear();
+        class.attributes.push("build".to_owned());
+        assert!(abstract_methods(&class).is_empty());
+    }
 }

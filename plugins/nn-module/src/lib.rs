@@ -3,6 +3,7 @@
 
 pub mod ancestry;
 pub mod category;
+pub mod words;
 
 #[cfg(test)]
 mod testing;
