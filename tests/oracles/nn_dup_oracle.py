@@ -5,8 +5,8 @@
 NN_DUP is a folder into which `pip install --no-deps --target NN_DUP nn-dup==2.2.4` has written; Python must be 3.11, whose
 tokenizer decides. Takes every Python file below the folders: whole, class by class, and damaged in ways that are drawn
 with a fixed seed, because most of what the rules say about broken code never happens in whole files. RESPONSES receives
-one JSON line per code: the `code`, where it comes `from`, the SHA-256 of its normalised `tokens` joined with blanks, and
-the hash of its `structure`.
+one JSON line per code: the `code`, where it comes `from`, the SHA-256 of its normalised `tokens` joined with blanks, the
+hash of its `structure`, and whether it `parses`.
 """
 
 import ast
@@ -71,6 +71,14 @@ def damaged(code, draw):
     return code
 
 
+def parses(code):
+    try:
+        ast.parse(code)
+    except (SyntaxError, ValueError):
+        return False
+    return True
+
+
 def answer(textproc, astfp, code):
     region = textproc.extract_model_region(code)
     names = textproc.collect_declared_names(region)
@@ -78,6 +86,7 @@ def answer(textproc, astfp, code):
     return {
         "tokens": hashlib.sha256(" ".join(tokens).encode()).hexdigest(),
         "structure": astfp.structural_fingerprint_from_source(code).as_hash(),
+        "parses": parses(code),
     }
 
 

@@ -147,13 +147,15 @@ def global_uses(text, code):
     """Where the bytecode reads globals, as (name, start, end), and which names module level stores."""
     loads, stores = set(), set()
     for current in code_objects(code):
-        instructions = list(name_instructions(current))
-        own = {name for operation, name, _ in instructions if operation in STORES and operation != STORE_GLOBAL}
+        # A class body finds a global until it has a name of its own.
+        own = set()
         is_module = current is code
-        for operation, name, (line, end_line, column, end_column) in instructions:
+        for operation, name, (line, end_line, column, end_column) in name_instructions(current):
             if operation in STORES:
                 if is_module or operation == STORE_GLOBAL and not current.co_flags & 2:
                     stores.add(name)
+                if operation != STORE_GLOBAL:
+                    own.add(name)
             elif is_module or operation == LOAD_GLOBAL or name not in own:
                 if None not in (line, end_line, column, end_column):
                     loads.add((name, text.offset(line, column), text.offset(end_line, end_column)))

@@ -10,6 +10,7 @@
 
 mod decode;
 mod depth;
+mod literals;
 mod lower;
 mod names;
 mod outline;
@@ -22,6 +23,7 @@ mod text;
 use crate::facts::{Diagnostic, DiagnosticKind, FileFacts};
 
 pub use decode::decode;
+pub use literals::string_literals;
 pub use outline::{ArgumentValue, Outline, OutlineCall, OutlineDefinition, OutlineKind, outline};
 pub use scopes::{Classification, SymbolEntry, SymbolTable, TableKind};
 
@@ -31,8 +33,9 @@ pub const PARSER_STACK_BYTES: usize = 64 << 20;
 /// Files above this size are not read. The largest Python files that people write by hand are a tenth of it.
 pub const MAX_FILE_BYTES: usize = 16 << 20;
 
-/// The deepest nesting of expressions and blocks that is parsed. CPython 3.11 itself gives up at a depth of 3,000.
-pub const MAX_DEPTH: u32 = 4_000;
+/// The deepest nesting of expressions and blocks that is parsed, as `depth` counts it, which is up to three times what
+/// there is. CPython 3.11 itself gives up at 3,000 levels.
+pub const MAX_DEPTH: u32 = 10_000;
 
 /// The facts of a file with the given bytes. Offsets are into the text that [`decode`] makes of them.
 pub fn facts(bytes: &[u8]) -> FileFacts {

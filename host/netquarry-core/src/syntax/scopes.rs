@@ -41,6 +41,8 @@ pub(super) struct Entry {
     pub(super) referenced: bool,
     /// How many places bind the name; a declaration, `x: int`, does not.
     pub(super) binders: u32,
+    /// Where the first of them has bound it: the end of the assignment or definition.
+    pub(super) bound_from: Option<u32>,
     /// The first import that binds the name, as `imports[import].names[name]` of the top-level statement.
     pub(super) import: Option<(u32, u32)>,
 }
