@@ -19,7 +19,7 @@ pub(crate) const DESCRIPTION: &str = "snapshot.json";
 pub(crate) enum Contents {
     /// A cache entry that holds all files back to back in one. Names from an archive so never become names of files.
     Packed(PathBuf),
-    Git(ObjectDatabase),
+    Git(Box<ObjectDatabase>),
     Folder(PathBuf),
 }
 

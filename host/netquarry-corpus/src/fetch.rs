@@ -102,7 +102,7 @@ fn fetch_git(
     let cache = Cache::open(&options.cache)?;
     let (objects, description) = git::fetch(location, options.demand(spec), &cache, options, reporter)?;
     let layout = layout(description.layout, spec);
-    assemble(spec, description, Contents::Git(objects), layout)
+    assemble(spec, description, Contents::Git(Box::new(objects)), layout)
 }
 
 /// Local copies are read every time: they are at hand, and they change.

@@ -75,7 +75,7 @@ pub(crate) fn fetch(
         Some(commit) => repository.known(&commit.to_string()),
         None => repository.known(&cache.answer::<Answer>(&request)?.commit),
     };
-    let make = || {
+    let ask_and_describe = || {
         let commit = ask(location, &repository, &revision, options, reporter)?;
         let found = match repository.known(&commit.to_string()) {
             Some(found) => found,
@@ -83,6 +83,15 @@ pub(crate) fn fetch(
         };
         cache.remember(&request, &Answer { commit: commit.to_string() })?;
         Ok(found)
+    };
+    let make = || match ask_and_describe() {
+        Err(FetchFailure::ObjectDatabase { why, .. }) => {
+            tracing::warn!("{} is damaged and made anew: {why}", repository.folder.display());
+            let objects = repository.objects();
+            std::fs::remove_dir_all(&objects).map_err(FetchFailure::io("remove the torn repository", &objects))?;
+            ask_and_describe()
+        }
+        decided => decided,
     };
     // A commit is what it is: nothing that the remote could say would change it.
     let demand = match demand {

@@ -117,10 +117,9 @@ impl Snapshot {
         let Some(placed) = self.places.get(path) else {
             return Err(ReadError::NoSuchFile { source_name: source_name(), path: path.to_owned() });
         };
-        let bytes = self.contents.read(path, placed).map_err(|error| ReadError::Unreadable {
-            source_name: source_name(),
-            path: path.to_owned(),
-            error,
+        let bytes = self.contents.read(path, placed).map_err(|error| {
+            self.contents.mark_damaged();
+            ReadError::Unreadable { source_name: source_name(), path: path.to_owned(), error }
         })?;
         let found = ContentDigest::of(&bytes);
         if found != placed.digest {

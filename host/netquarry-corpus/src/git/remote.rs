@@ -88,7 +88,9 @@ pub(crate) fn open_or_make(path: &Path, url: &str) -> Result<gix::Repository, Fe
     let options = || {
         gix::open::Options::default().config_overrides(["gitoxide.credentials.terminalPrompt=false", "core.askPass="])
     };
-    if let Ok(repository) = gix::open_opts(path, options().open_path_as_is(true)) {
+    if let Ok(repository) = gix::open_opts(path, options().open_path_as_is(true))
+        && refs_are_sound(&repository)
+    {
         return Ok(repository);
     }
     if path.exists() {
@@ -103,6 +105,13 @@ pub(crate) fn open_or_make(path: &Path, url: &str) -> Result<gix::Repository, Fe
             Err(FetchFailure::ObjectDatabase { url: url.to_owned(), path: path.to_path_buf(), why: causes(&error) })
         }
     }
+}
+
+/// A remote would be told that we have what our refs name, and so not send it.
+fn refs_are_sound(repository: &gix::Repository) -> bool {
+    let Ok(references) = repository.references() else { return false };
+    let Ok(mut references) = references.all() else { return false };
+    references.all(|reference| reference.is_ok_and(|mut reference| reference.peel_to_id().is_ok()))
 }
 
 /// Certificates to trust besides the system's: those of pip's configuration and of `GIT_SSL_CAINFO`.

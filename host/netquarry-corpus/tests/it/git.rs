@@ -188,10 +188,46 @@ fn a_torn_repository_is_fetched_anew() {
     let cache = tempfile::tempdir().unwrap();
     let spec = git(&repository.url(), None);
     let whole = fetch(&spec, &options(cache.path()), &()).unwrap();
-    std::fs::remove_dir_all(bare_repository(cache.path()).join("objects")).unwrap();
-    let repaired = fetch(&spec, &options(cache.path()), &()).unwrap();
-    assert_eq!(repaired.identity, whole.identity);
-    assert_eq!(repaired.read(&repaired.files[0]).unwrap(), b"x = 1\n");
+    for damage in ["objects", "objects/pack", "config", "HEAD", "refs"] {
+        let path = bare_repository(cache.path()).join(damage);
+        if path.is_dir() {
+            std::fs::remove_dir_all(path).unwrap()
+        } else {
+            std::fs::write(path, "torn [").unwrap()
+        }
+        let repaired = fetch(&spec, &options(cache.path()), &()).unwrap_or_else(|error| panic!("{damage}: {error}"));
+        assert_eq!(repaired.identity, whole.identity, "{damage}");
+        assert_eq!(repaired.read(&repaired.files[0]).unwrap(), b"x = 1\n", "{damage}");
+    }
+}
+
+#[test]
+fn a_blob_that_is_damaged_is_found_when_it_is_read_and_mended_by_the_next_fetch() {
+    let repository = Repository::new();
+    let cache = tempfile::tempdir().unwrap();
+    let spec = git(&repository.url(), None);
+    let snapshot = fetch(&spec, &options(cache.path()), &()).unwrap();
+    let packs = std::fs::read_dir(bare_repository(cache.path()).join("objects/pack")).unwrap().flatten();
+    let packs: Vec<_> = packs.map(|entry| entry.path()).collect();
+    let pack = packs.iter().find(|path| path.extension().is_some_and(|extension| extension == "pack")).unwrap();
+    // The fifth column of the listing is where an object lies in the pack.
+    let blob = repository.git(&["rev-parse", "HEAD:pkg/__init__.py"]);
+    let listing = Command::new("git").args(["verify-pack", "-v"]).arg(pack).output().unwrap().stdout;
+    let listing = String::from_utf8(listing).unwrap();
+    let line = listing.lines().find(|line| line.starts_with(&blob)).unwrap();
+    let place: usize = line.split_whitespace().nth(4).unwrap().parse().unwrap();
+    let mut bytes = std::fs::read(pack).unwrap();
+    bytes[place + 5] ^= 0xff;
+    let mut permissions = std::fs::metadata(pack).unwrap().permissions();
+    std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o644);
+    std::fs::set_permissions(pack, permissions).unwrap();
+    std::fs::write(pack, bytes).unwrap();
+
+    let damaged = fetch(&spec, &options(cache.path()), &()).unwrap();
+    damaged.read(&damaged.files[0]).unwrap_err();
+    let mended = fetch(&spec, &options(cache.path()), &()).unwrap();
+    assert_eq!(mended.identity, snapshot.identity);
+    assert_eq!(mended.read(&mended.files[0]).unwrap(), b"x = 1\n");
 }
 
 #[test]
