@@ -147,3 +147,74 @@ impl<K: PartialEq, V> Memo<K, V> {
         values.iter().find(|(known, _)| known == key).map(|(_, value)| Arc::clone(value))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::banding::NN_DUP;
+    use super::*;
+
+    const SHINGLING: Shingling = Shingling { normalisation: Normalisation::NnDup, width: 10 };
+
+    fn class(name: &str, layers: u32, comment: &str) -> String {
+        let layers =
+            (0..layers).map(|layer| format!("        self.l{layer} = nn.Linear({layer}, dim={layer})  {comment}\n"));
+        format!("class {name}(nn.Module):\n    def __init__(self):\n{}", layers.collect::<String>())
+    }
+
+    fn blocks(codes: impl IntoIterator<Item = String>) -> CodeBlocks {
+        CodeBlocks::new(codes.into_iter().map(|code| {
+            let summary = BlockSummary {
+                id: String::new(),
+                name: String::new(),
+                source: String::new(),
+                priority: 0,
+                level: 0,
+                accuracy: None,
+                characters: code.len() as u64,
+                sha256: [0; 32],
+            };
+            (summary, Arc::from(code))
+        }))
+    }
+
+    #[test]
+    fn copies_with_other_comments_are_candidates_and_equal() {
+        let unrelated = "class C(nn.Module):\n    def forward(self, x):\n        return F.relu(x) * self.scale + 1\n";
+        let blocks = blocks([class("A", 30, ""), unrelated.to_owned(), class("A", 30, "# copied"), class("B", 30, "")]);
+        let pairs = blocks.candidate_pairs(&[0, 1, 2, 3], SHINGLING, NN_DUP);
+        assert!(pairs.contains(&(0, 2)) && !pairs.iter().any(|(first, second)| [*first, *second].contains(&1)));
+        let similarities = blocks.jaccard(0, &[0, 1, 2], SHINGLING);
+        assert_eq!((similarities[0], similarities[2]), (1.0, 1.0));
+        assert!(similarities[1] < 0.1);
+        // The name of the class is a token and no call.
+        assert!(blocks.jaccard(0, &[3], SHINGLING)[0] < 1.0);
+        let digests = blocks.structure_digests(&[0, 1, 2, 3]);
+        assert!(digests[0] == digests[2] && digests[0] == digests[3] && digests[0] != digests[1]);
+        let similar: Vec<_> =
+            blocks.structural_pairs(&[0, 1, 3], 0.9).iter().map(|pair| (pair.first, pair.second)).collect();
+        assert_eq!(similar, [(0, 3)]);
+    }
+
+    /// One thread and several find the same, whoever computes first.
+    #[test]
+    fn results_do_not_depend_on_threads() {
+        let codes = || (0..40).map(|number| class("A", 20 + number / 4, ""));
+        let all: Vec<u32> = (0..40).collect();
+        let on = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+            let blocks = blocks(codes());
+            pool.install(|| {
+                let pairs = blocks.candidate_pairs(&all, SHINGLING, NN_DUP);
+                (
+                    pairs,
+                    blocks.structure_digests(&all),
+                    blocks.structural_pairs(&all, 0.9),
+                    blocks.signature(7, SHINGLING, 128),
+                )
+            })
+        };
+        let single = on(1);
+        assert!(!single.0.is_empty() && !single.2.is_empty());
+        assert_eq!(single, on(4));
+    }
+}

@@ -6,25 +6,43 @@ use std::collections::BTreeSet;
 
 use crate::syntax::{Outline, OutlineDefinition, OutlineKind, outline};
 
-/// The lines of all `Module` classes and of all functions (methods and nested ones too) that are called by a bare name
-/// in one; the whole code where there are none, or where it does not parse.
-pub(super) fn model_region(code: &str) -> Cow<'_, str> {
-    let Some(outline) = parsed(code) else { return Cow::Borrowed(code) };
-    let spans = merged(spans(&outline));
-    if spans.is_empty() {
-        return Cow::Borrowed(code);
-    }
-    let starts = line_starts(code);
-    let chunks = spans.iter().map(|[first, last]| {
-        let offset = |line: u32| starts.get(line as usize).copied().unwrap_or(code.len());
-        &code[offset(first - 1)..offset(*last)]
-    });
-    Cow::Owned(chunks.collect::<Vec<_>>().join("\n"))
+/// The part of a code that is compared, and the names of classes and functions in it. Functions that are `async` do not
+/// count.
+pub(super) struct Region<'c> {
+    pub(super) text: Cow<'c, str>,
+    pub(super) declared: BTreeSet<Box<str>>,
 }
 
-/// The names of classes and of functions that are not `async`, at any depth; none where `code` does not parse.
-pub(super) fn declared_names(code: &str) -> BTreeSet<Box<str>> {
-    let definitions = parsed(code).unwrap_or_default().definitions.into_iter();
+/// The lines of all `Module` classes and of all functions (methods and nested ones too) that are called by a bare name
+/// in one; the whole code where there are none, or where it does not parse. No names where the region does not parse.
+pub(super) fn model_region(code: &str) -> Region<'_> {
+    let Some(outline) = parsed(code) else { return Region { text: Cow::Borrowed(code), declared: BTreeSet::new() } };
+    let chosen = chosen(&outline);
+    if chosen.is_empty() {
+        return Region { text: Cow::Borrowed(code), declared: declared_names(outline) };
+    }
+    let spans = merged(chosen.iter().map(|definition| definition.lines).collect());
+    let starts = line_starts(code);
+    let offset = |line: u32| starts.get(line as usize).copied().unwrap_or(code.len());
+    let chunks: Vec<&str> = spans.iter().map(|[first, last]| &code[offset(first - 1)..offset(*last)]).collect();
+    let text = chunks.join("\n");
+    // Definitions that start their lines are whole statements of the module, and so is what they are joined to. Otherwise
+    // the region may be indented and not parse, or parse as something else: only reading it tells.
+    let is_whole = |chunk: &&str| chunk.starts_with("class") || chunk.starts_with("def");
+    let declared = if chunks.iter().all(is_whole) && !has_other_line_ends(code) {
+        let inside = |definition: &OutlineDefinition| {
+            spans.iter().any(|[first, last]| *first <= definition.lines[0] && definition.lines[1] <= *last)
+        };
+        let definitions = outline.definitions.into_iter().filter(inside).collect();
+        declared_names(Outline { definitions, calls: Vec::new() })
+    } else {
+        parsed(&text).map(declared_names).unwrap_or_default()
+    };
+    Region { text: Cow::Owned(text), declared }
+}
+
+fn declared_names(outline: Outline) -> BTreeSet<Box<str>> {
+    let definitions = outline.definitions.into_iter();
     definitions.filter(|definition| definition.kind != OutlineKind::AsyncFunction).map(|each| each.name).collect()
 }
 
@@ -33,7 +51,8 @@ pub(super) fn parsed(code: &str) -> Option<Outline> {
     if code.starts_with('\u{feff}') || code.contains('\0') { None } else { outline(code).ok() }
 }
 
-fn spans(outline: &Outline) -> Vec<[u32; 2]> {
+/// The `Module` classes and the functions that they call.
+fn chosen(outline: &Outline) -> Vec<&OutlineDefinition> {
     let classes =
         || outline.definitions.iter().filter(|definition| matches!(definition.kind, OutlineKind::Class { .. }));
     let is_module = |definition: &&OutlineDefinition| matches!(&definition.kind, OutlineKind::Class { bases } if bases.iter().any(|base| &**base == "Module"));
@@ -49,7 +68,7 @@ fn spans(outline: &Outline) -> Vec<[u32; 2]> {
         .definitions
         .iter()
         .filter(|definition| definition.kind == OutlineKind::Function && called.contains(&*definition.name));
-    classes().filter(is_module).chain(helpers).map(|definition| definition.lines).collect()
+    classes().filter(is_module).chain(helpers).collect()
 }
 
 /// Spans that overlap or touch become one.
@@ -74,11 +93,20 @@ fn line_starts(code: &str) -> Vec<usize> {
         if character == '\r' && characters.peek().is_some_and(|(_, next)| *next == '\n') {
             continue;
         }
-        if matches!(character, '\n' | '\r' | '\x0b' | '\x0c' | '\x1c'..='\x1e' | '\u{85}' | '\u{2028}' | '\u{2029}') {
+        if matches!(character, '\n' | '\r') || ends_only_pythons_lines(character) {
             starts.push(index + character.len_utf8());
         }
     }
     starts
+}
+
+fn has_other_line_ends(code: &str) -> bool {
+    code.contains(ends_only_pythons_lines)
+}
+
+/// Ends a line for `str.splitlines` and none for the parser.
+fn ends_only_pythons_lines(character: char) -> bool {
+    matches!(character, '\x0b' | '\x0c' | '\x1c'..='\x1e' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
 #[cfg(test)]
@@ -108,13 +136,29 @@ class A(nn.Module):
     def forward(self, x):
         return helper(x)
 ";
-        assert_eq!(model_region(code), region);
+        assert_eq!(model_region(code).text, region);
+    }
+
+    /// The method becomes one of `A`, and the region parses; without `A` it would not.
+    #[test]
+    fn a_method_that_bears_the_name_of_a_called_function() {
+        let class = "class A(Module):\n    x = helper()\n";
+        let method = "    def helper(self):\n        pass\n";
+        let region = model_region_of(&format!("{class}class B:\n{method}"));
+        assert_eq!(region, (format!("{class}\n{method}"), vec!["A", "helper"].join(" ")));
+        let region = model_region_of(&format!("class B:\n{method}{class}"));
+        assert_eq!(region, (format!("{method}{class}"), String::new()));
+    }
+
+    fn model_region_of(code: &str) -> (String, String) {
+        let Region { text, declared } = model_region(code);
+        (text.into_owned(), declared.into_iter().collect::<Vec<_>>().join(" "))
     }
 
     #[test]
     fn without_a_module_everything_counts() {
         for code in ["class A(Base):\n    pass\n", "class A(Module:\n", "", "\u{feff}class A(Module): pass"] {
-            assert_eq!(model_region(code), code);
+            assert_eq!(model_region(code).text, code);
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::region;
+use super::region::{self, Region};
 use super::tokenizer::{TokenKind, tokenize};
 
 /// How the names of layers start. NN-DUP also lists thirty-two names; each of them starts so, or has a capital letter behind
@@ -84,8 +84,7 @@ impl NormalisedTokens {
 ///
 /// Needs a stack of [`crate::syntax::PARSER_STACK_BYTES`].
 pub fn normalised_tokens(code: &str) -> NormalisedTokens {
-    let region = region::model_region(code);
-    let declared = region::declared_names(&region);
+    let Region { text: region, declared } = region::model_region(code);
     let text = without_comments_and_docstrings(&region);
     let Ok(tokens) = tokenize(&text) else { return NormalisedTokens::default() };
     let mut normalised = NormalisedTokens::default();
