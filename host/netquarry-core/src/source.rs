@@ -66,15 +66,6 @@ impl fmt::Debug for ContentDigest {
     }
 }
 
-/// The persistent identifier that Software Heritage gives to a file with these bytes: `swh:1:cnt:` and the digest by which
-/// git names it.
-pub fn software_heritage_id(bytes: &[u8]) -> String {
-    let mut hasher = Sha1::new();
-    hasher.update(format!("blob {}\0", bytes.len()));
-    hasher.update(bytes);
-    format!("swh:1:cnt:{}", ContentDigest(hasher.finalize().into()))
-}
-
 #[derive(Debug, thiserror::Error)]
 #[error("`{0}` is not a SHA-1 digest of forty hexadecimal digits")]
 pub struct InvalidDigest(String);
@@ -143,15 +134,4 @@ pub struct SourceFile {
     pub module: Option<String>,
     pub digest: ContentDigest,
     pub bytes: u64,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::software_heritage_id;
-
-    /// `printf 'hello\n' | git hash-object --stdin`
-    #[test]
-    fn a_software_heritage_id_is_the_name_that_git_gives() {
-        assert_eq!(software_heritage_id(b"hello\n"), "swh:1:cnt:ce013625030ba8dba906f756967f9e9ca394464a");
-    }
 }

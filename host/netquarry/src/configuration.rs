@@ -98,7 +98,7 @@ impl ConfigurationFile {
     }
 
     /// `path` as the configuration file means it.
-    fn absolute(&self, path: &Path) -> PathBuf {
+    pub fn absolute(&self, path: &Path) -> PathBuf {
         match self.path.as_deref().and_then(Path::parent) {
             Some(folder) => folder.join(path),
             None => path.to_owned(),

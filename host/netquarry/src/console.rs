@@ -128,6 +128,19 @@ impl Console {
         Task { console: self, bar }
     }
 
+    /// Starts showing a task of which nobody knows how many steps it has.
+    pub fn spinner(&self, verb: &'static str) -> Task<'_> {
+        let bar = ProgressBar::new_spinner();
+        let bar = if self.interactive { self.bars.add(bar) } else { bar };
+        let template = format!("{{prefix:>{VERB_WIDTH}.green.bold}} {{spinner}} {{wide_msg}}");
+        bar.set_style(ProgressStyle::with_template(&template).expect("the template is a constant"));
+        bar.set_prefix(verb);
+        if self.interactive {
+            bar.enable_steady_tick(Duration::from_millis(200));
+        }
+        Task { console: self, bar }
+    }
+
     /// The style where standard output shows colours, plain otherwise.
     pub fn out_style(&self, style: Style) -> Style {
         if self.color_out { style } else { Style::new() }

@@ -5,11 +5,15 @@
 //! the user goes through [`console`].
 
 pub mod arguments;
+pub mod commands;
 pub mod configuration;
 pub mod console;
 pub mod course;
+pub mod driver;
 pub mod environment;
 pub mod findings;
+mod hints;
+pub mod interrupt;
 pub mod interval;
 pub mod library;
 pub mod problem;

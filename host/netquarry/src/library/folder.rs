@@ -14,7 +14,7 @@ use super::run_record::{self, PROGRAM, RunRecord, State};
 use crate::problem::Problem;
 
 /// The files of a library by path relative to its folder, `/` between the parts.
-pub type Files = BTreeMap<String, Arc<str>>;
+pub type Files = BTreeMap<String, Arc<[u8]>>;
 
 /// A folder that this program may write to. Holds a lock as long as it lives, so that two runs do not mix.
 #[derive(Debug)]
@@ -69,14 +69,14 @@ impl OutputFolder {
     pub fn write(&self, files: &Files, mut record: RunRecord) -> Result<Changes, Problem> {
         let earlier = self.run_record().map(|earlier| earlier.files).unwrap_or_default();
         let digests: BTreeMap<String, String> =
-            files.iter().map(|(path, text)| (path.clone(), hexadecimal(&Sha256::digest(text.as_bytes())))).collect();
+            files.iter().map(|(path, bytes)| (path.clone(), hexadecimal(&Sha256::digest(bytes)))).collect();
         let mut either = earlier.clone();
         either.extend(digests.iter().map(|(path, digest)| (path.clone(), digest.clone())));
         self.write_record(&RunRecord { state: State::Unfinished, key: None, files: either, ..record.clone() })?;
 
         let mut changes = Changes::default();
-        for (path, text) in files {
-            match self.write_if_different(path, text.as_bytes())? {
+        for (path, bytes) in files {
+            match self.write_if_different(path, bytes)? {
                 true => changes.written += 1,
                 false => changes.unchanged += 1,
             }
@@ -186,7 +186,7 @@ mod tests {
     use super::*;
 
     fn files(pairs: &[(&str, &str)]) -> Files {
-        pairs.iter().map(|(path, text)| ((*path).to_owned(), Arc::from(*text))).collect()
+        pairs.iter().map(|(path, text)| ((*path).to_owned(), Arc::from(text.as_bytes()))).collect()
     }
 
     fn finished() -> RunRecord {

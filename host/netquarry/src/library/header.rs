@@ -16,6 +16,8 @@ pub struct Header<'a> {
     pub requirements: &'a [String],
 }
 
+const END: &str = "# Assembled by NetQuarry; manifest.jsonl lists every definition and every edit.\n\n";
+
 /// The header with the empty line that ends it.
 pub fn text(header: &Header<'_>) -> String {
     let mut text = String::new();
@@ -29,10 +31,18 @@ pub fn text(header: &Header<'_>) -> String {
     if !header.requirements.is_empty() {
         let _ = writeln!(text, "# Requirements: {}", header.requirements.join(", "));
     }
-    text.push_str("# Assembled by NetQuarry; manifest.jsonl lists every definition and every edit.\n\n");
+    text.push_str(END);
     // A path or a licence of upstream's may hold anything but must not end the comment.
     debug_assert!(text.lines().all(|line| line.is_empty() || line.starts_with('#')));
     text
+}
+
+/// The code of a bundle without its header.
+pub fn strip(text: &str) -> &str {
+    match text.split_once(END) {
+        Some((header, code)) if header.lines().all(|line| line.starts_with('#')) => code,
+        _ => text,
+    }
 }
 
 fn source(source: &Source) -> String {
@@ -69,13 +79,16 @@ mod tests {
             license: Some("Apache-2.0".to_owned()),
             distribution: Some("timm".to_owned()),
         };
-        insta::assert_snapshot!(text(&Header {
+        let header = text(&Header {
             block: &record.block,
             source: &source,
             origin: &record.source,
             swhid: &record.swhid,
             license: record.license.as_deref(),
             requirements: &record.requirements,
-        }));
+        });
+        insta::assert_snapshot!(header);
+        assert_eq!(strip(&format!("{header}import torch\n")), "import torch\n");
+        assert_eq!(strip("import torch\n"), "import torch\n");
     }
 }

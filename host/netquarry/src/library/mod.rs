@@ -2,7 +2,6 @@
 
 pub mod folder;
 pub mod header;
-pub mod license;
 pub mod manifest;
 pub mod names;
 pub mod required;

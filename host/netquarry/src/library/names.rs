@@ -14,6 +14,11 @@ pub struct NamedBlock<'a> {
 }
 
 /// The stem of every block's file: `DropPath` where no other block bears that name, in whatever case of letters, and
+/// The stem with a digest of the block's identity, for one that is taken already.
+pub fn apart(stem: &str, block: &str) -> String {
+    format!("{stem}__{}", short_digest(block))
+}
+
 /// `Bottleneck__timm_models_resnet` for each of those that share one. The stems depend on the whole set, so callers pass
 /// all candidates of the corpus, not the ones that happen to be promoted.
 pub fn file_stems(blocks: &[NamedBlock<'_>]) -> BTreeMap<String, String> {
@@ -34,7 +39,7 @@ pub fn file_stems(blocks: &[NamedBlock<'_>]) -> BTreeMap<String, String> {
     }
     for (block, stem) in &mut stems {
         if taken[&stem.to_lowercase()] > 1 {
-            *stem = format!("{stem}__{}", short_digest(block));
+            *stem = apart(stem, block);
         }
     }
     stems

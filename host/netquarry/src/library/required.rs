@@ -51,10 +51,13 @@ pub fn required(records: &[BlockRecord], sources: &[Source], installed: &BTreeMa
     }
     let source = |(name, blocks): (String, usize)| {
         let source = sources.iter().find(|source| source.name == name);
-        let commit = source.and_then(|source| source.commit.clone());
+        // A library may hold blocks of a source that this corpus does not have.
+        let origin = records.iter().map(|record| &record.source).find(|origin| origin.name == name);
+        let commit = source.map_or_else(|| origin?.commit.clone(), |source| source.commit.clone());
+        let version = source.map_or_else(|| origin?.version.clone(), |source| source.version.clone());
         Required {
             role: Role::Source,
-            version: source.and_then(|source| source.version.clone()).or_else(|| commit.clone()),
+            version: version.or_else(|| commit.clone()),
             url: source.and_then(|source| source.url.clone()),
             swhid: commit.map(|commit| format!("swh:1:rev:{commit}")),
             license: source.and_then(|source| source.license.clone()),
@@ -114,7 +117,7 @@ mod tests {
             .collect();
         assert_eq!(
             lines,
-            ["Source timm - 2", "Source vision - 1", "Requirement Pillow - 1", "Requirement torch 2.15.0 3"]
+            ["Source timm 1.0.31 2", "Source vision 1.0.31 1", "Requirement Pillow - 1", "Requirement torch 2.15.0 3"]
         );
     }
 }

@@ -1,0 +1,140 @@
+//! The commands: each turns its arguments into settings, asks the driver, and prints what came out.
+
+mod bench;
+mod completions;
+mod corpus;
+mod dedup;
+mod environment;
+mod extract;
+mod plugin;
+mod run;
+mod show;
+mod stage;
+mod tree;
+mod validate;
+
+use std::path::PathBuf;
+
+use tracing_subscriber::EnvFilter;
+
+use crate::arguments::{Arguments, Command, GlobalArguments, PipelineArguments};
+use crate::configuration::{ConfigurationFile, DEFAULT_OUT, Settings};
+use crate::console::{Console, Verbosity};
+use crate::course::Stage;
+use crate::interrupt;
+use crate::problem::Problem;
+
+/// How a command that did what it was asked ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    Done,
+    /// Done, and something did not come up to what the user asked for.
+    Findings,
+    /// A part of what was asked could not be done; it has been said which.
+    Incomplete,
+}
+
+impl Ending {
+    fn exit_status(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Findings => 1,
+            Self::Incomplete => 2,
+        }
+    }
+}
+
+/// Runs a command to its exit status. What went wrong has been said then.
+pub fn main(arguments: Arguments) -> u8 {
+    let global = &arguments.global;
+    let verbosity = match (global.quiet, global.verbose) {
+        (true, _) => Verbosity::Quiet,
+        (false, 0) => Verbosity::Normal,
+        (false, _) => Verbosity::Verbose,
+    };
+    let console = Console::new(global.format, verbosity, global.color);
+    listen_to_logs(global, &console);
+    interrupt::listen();
+    match perform(&arguments, &console) {
+        Ok(ending) => ending.exit_status(),
+        Err(problem) => {
+            console.error(&problem);
+            problem.exit_status()
+        }
+    }
+}
+
+fn perform(arguments: &Arguments, console: &Console) -> Result<Ending, Problem> {
+    let global = &arguments.global;
+    match &arguments.command {
+        Command::Run(stage) => run::run(&settings(global, &stage.pipeline)?, console),
+        Command::Fetch(stage) => stage::up_to(Stage::Fetch, &settings(global, &stage.pipeline)?, console),
+        Command::Index(stage) => stage::up_to(Stage::Index, &settings(global, &stage.pipeline)?, console),
+        Command::Discover(stage) => stage::up_to(Stage::Discover, &settings(global, &stage.pipeline)?, console),
+        Command::Resolve(stage) => stage::up_to(Stage::Resolve, &settings(global, &stage.pipeline)?, console),
+        Command::Assemble(stage) => stage::up_to(Stage::Assemble, &settings(global, &stage.pipeline)?, console),
+        Command::Validate(validate) => {
+            let settings = settings(global, &validate.pipeline)?;
+            match validate.files[..] {
+                [] => stage::up_to(Stage::Validate, &settings, console),
+                _ => validate::files(&validate.files, &validate.pipeline, &settings, console),
+            }
+        }
+        Command::Curate(stage) => stage::up_to(Stage::Curate, &settings(global, &stage.pipeline)?, console),
+        Command::Emit(stage) => run::emit(&settings(global, &stage.pipeline)?, console),
+        Command::Extract(extract) => extract::extract(extract, &settings(global, &extract.pipeline)?, console),
+        Command::Show(show) => show::show(show, &out_folder(global, show.out.as_ref())?, console),
+        Command::Dedup(dedup) => dedup::dedup(dedup, &settings(global, &PipelineArguments::default())?, console),
+        Command::Corpus(corpus) => corpus::corpus(corpus, console),
+        Command::Plugin(plugin) => plugin::plugin(plugin, &settings(global, &PipelineArguments::default())?, console),
+        Command::Env(env) => {
+            let pipeline = PipelineArguments { python: env.python.clone(), ..PipelineArguments::default() };
+            environment::environment(env, &settings(global, &pipeline)?, console)
+        }
+        Command::Bench(bench) => bench::bench(bench, &settings(global, &bench.pipeline)?, console),
+        Command::Completions { shell } => completions::print(*shell, console),
+    }
+}
+
+fn configuration(global: &GlobalArguments) -> Result<ConfigurationFile, Problem> {
+    let folder = std::env::current_dir().map_err(|error| Problem::io("find the working folder", ".".as_ref(), error))?;
+    ConfigurationFile::find(global, &folder)
+}
+
+fn settings(global: &GlobalArguments, pipeline: &PipelineArguments) -> Result<Settings, Problem> {
+    Settings::new(global, pipeline, &configuration(global)?)
+}
+
+/// The folder of the library, for commands that only read it.
+fn out_folder(global: &GlobalArguments, asked: Option<&PathBuf>) -> Result<PathBuf, Problem> {
+    if let Some(folder) = asked {
+        return Ok(folder.clone());
+    }
+    let file = configuration(global)?;
+    Ok(file.configuration.out.as_deref().map_or_else(|| DEFAULT_OUT.into(), |out| file.absolute(out)))
+}
+
+/// The command line without the program's name, for the record.
+fn command_line() -> Vec<String> {
+    std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect()
+}
+
+/// Sends the log to standard error, between the progress bars. `NETQUARRY_LOG` chooses what of it.
+fn listen_to_logs(global: &GlobalArguments, console: &Console) {
+    let default = match (global.quiet, global.verbose) {
+        (true, _) => "error",
+        (false, 0) => "warn",
+        (false, 1) => "warn,netquarry=info,netquarry_corpus=info,netquarry_plugin=info,netquarry_store=info",
+        (false, _) => "info,netquarry=debug,netquarry_corpus=debug,netquarry_plugin=debug,netquarry_store=debug",
+    };
+    let filter = EnvFilter::try_from_env("NETQUARRY_LOG").unwrap_or_else(|_| EnvFilter::new(default));
+    let writer = console.log_writer();
+    let subscriber = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(move || writer.clone())
+        .with_ansi(console.colors_stderr())
+        .without_time()
+        .finish();
+    // A second call in one process, as in tests, keeps the first subscriber.
+    let _ = tracing::subscriber::set_global_default(subscriber);
+}

@@ -1,0 +1,81 @@
+//! `netquarry plugin list`
+
+use netquarry_plugin::first_party;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::Ending;
+use crate::arguments::PluginCommand;
+use crate::configuration::Settings;
+use crate::console::{Console, Format};
+use crate::driver::{fetch, plugins};
+use crate::problem::Problem;
+use crate::table::{Align, Table};
+
+#[derive(Serialize)]
+struct Listed {
+    name: String,
+    version: String,
+    kind: &'static str,
+    /// Its place among the plugins of its kind, from 1; `None` where the run does not use it.
+    order: Option<usize>,
+    sha256: String,
+    documentation: String,
+    configuration_schema: Value,
+}
+
+pub(super) fn plugin(command: &PluginCommand, settings: &Settings, console: &Console) -> Result<Ending, Problem> {
+    let PluginCommand::List = command;
+    let listed = list(settings)?;
+    match console.format {
+        Format::Json => console.print_json(&listed)?,
+        Format::Human => {
+            let mut table = Table::new(&[
+                ("kind", Align::Left),
+                ("order", Align::Right),
+                ("plugin", Align::Left),
+                ("version", Align::Left),
+                ("sha256", Align::Left),
+                ("", Align::Left),
+            ]);
+            for plugin in listed {
+                let summary = plugin.documentation.lines().next().unwrap_or("").to_owned();
+                let order = plugin.order.map_or("-".to_owned(), |order| order.to_string());
+                table.row(vec![plugin.kind.to_owned(), order, plugin.name, plugin.version, plugin.sha256[..12].to_owned(), summary]);
+            }
+            console.print(&table.render(|style| console.out_style(style)))?;
+        }
+    }
+    Ok(Ending::Done)
+}
+
+/// The plugins that the run uses, in order, and then the other first-party ones.
+fn list(settings: &Settings) -> Result<Vec<Listed>, Problem> {
+    let host = plugins::host(settings)?;
+    let corpus = fetch::corpus(settings)?;
+    let discovery = plugins::discovery_order(settings, corpus.discovery_rule.as_deref());
+    let order = &settings.plugins;
+    let mut named: Vec<(String, Option<usize>)> = Vec::new();
+    for names in [&discovery, &order.shims, &order.dedup, &order.emit] {
+        named.extend(names.iter().enumerate().map(|(index, name)| (name.clone(), Some(index + 1))));
+    }
+    let others = first_party().iter().map(|component| component.name).filter(|name| !named.iter().any(|(used, _)| used == name));
+    let others: Vec<_> = others.map(|name| (name.to_owned(), None)).collect();
+    named.extend(others);
+    let mut listed = Vec::new();
+    for (name, order) in named {
+        let plugin = plugins::load(&host, &name)?.plugin;
+        let (identity, description) = (plugin.identity(), plugin.description());
+        listed.push(Listed {
+            name: identity.name.clone(),
+            version: identity.version.clone(),
+            kind: description.kind.name(),
+            order,
+            sha256: identity.digest.clone(),
+            documentation: description.documentation.clone(),
+            configuration_schema: description.configuration_schema.clone(),
+        });
+    }
+    listed.sort_by_key(|plugin| (plugin.kind, plugin.order.unwrap_or(usize::MAX)));
+    Ok(listed)
+}

@@ -1,0 +1,63 @@
+//! `netquarry run`: everything; `netquarry emit`: the same, with the list of files.
+
+use serde::Serialize;
+
+use super::{Ending, command_line};
+use crate::configuration::Settings;
+use crate::console::{Console, Format};
+use crate::driver::{self, context::Context};
+use crate::library::run_record::{self, RunRecord};
+use crate::problem::Problem;
+use crate::summary::Summary;
+
+pub(super) fn run(settings: &Settings, console: &Console) -> Result<Ending, Problem> {
+    let context = Context::open(settings, console)?;
+    let summary = driver::run(&context, command_line())?;
+    match console.format {
+        Format::Json => console.print_json(&summary)?,
+        Format::Human => console.print(&summary.human(|style| console.out_style(style), console.width()))?,
+    }
+    Ok(ending(&summary, settings))
+}
+
+#[derive(Serialize)]
+struct Emitted {
+    files: Vec<EmittedFile>,
+}
+
+#[derive(Serialize)]
+struct EmittedFile {
+    path: String,
+    sha256: String,
+}
+
+pub(super) fn emit(settings: &Settings, console: &Console) -> Result<Ending, Problem> {
+    let context = Context::open(settings, console)?;
+    let summary = driver::run(&context, command_line())?;
+    let path = settings.out.join(run_record::FILE_NAME);
+    let text = std::fs::read(&path).map_err(|error| Problem::io("read", &path, error))?;
+    let record: RunRecord = serde_json::from_slice(&text).expect("it was written a moment ago");
+    match console.format {
+        Format::Json => {
+            let files = record.files.into_iter().map(|(path, sha256)| EmittedFile { path, sha256 }).collect();
+            console.print_json(&Emitted { files })?;
+        }
+        Format::Human => {
+            let lines: String = record.files.keys().map(|path| format!("{}\n", settings.out.join(path).display())).collect();
+            console.print(&lines)?;
+        }
+    }
+    Ok(ending(&summary, settings))
+}
+
+/// A gate that somebody asked for makes blocks below it findings.
+fn ending(summary: &Summary, settings: &Settings) -> Ending {
+    let total = &summary.findings.total;
+    if !summary.missing_sources.is_empty() {
+        Ending::Incomplete
+    } else if settings.gate_was_asked_for && total.promoted < total.candidates {
+        Ending::Findings
+    } else {
+        Ending::Done
+    }
+}

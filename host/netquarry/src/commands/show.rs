@@ -1,0 +1,171 @@
+//! `netquarry show BLOCK`
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use netquarry_core::record::{BlockRecord, DedupOutcome};
+use netquarry_core::verdict::{Level, Outcome, TensorShape};
+use serde::Serialize;
+
+use super::Ending;
+use super::extract::level_name;
+use super::tree;
+use crate::arguments::ShowArguments;
+use crate::console::{Console, Format};
+use crate::driver::select::means;
+use crate::findings::{category_name, failure_name};
+use crate::library::manifest;
+use crate::problem::Problem;
+use crate::table::{FAINT, HEADING, STRONG};
+
+#[derive(Serialize)]
+struct Shown<'a> {
+    code: Option<&'a str>,
+    record: &'a BlockRecord,
+}
+
+pub(super) fn show(arguments: &ShowArguments, out: &Path, console: &Console) -> Result<Ending, Problem> {
+    let records = manifest::read_existing(out)?;
+    let found: Vec<&BlockRecord> = records.iter().filter(|record| means(&arguments.block, &record.block)).collect();
+    let whole = |record: &&&BlockRecord| record.block == arguments.block || record.block.split_once(':').is_some_and(|(_, path)| path == arguments.block);
+    let record = match (found.iter().find(whole), &found[..]) {
+        (Some(record), _) => record,
+        (None, [record]) => record,
+        (None, []) => {
+            return Err(Problem::new(format!("The library in `{}` has no block `{}`", out.display(), arguments.block))
+                .help("`netquarry extract` adds one; manifest.jsonl and report.html list what is there"));
+        }
+        (None, several) => return Err(ambiguous(&arguments.block, several)),
+    };
+    let code = match &record.bundle {
+        Some(bundle) => {
+            let path = out.join(bundle);
+            Some(fs::read_to_string(&path).map_err(|error| Problem::io("read the bundle", &path, error))?)
+        }
+        None => None,
+    };
+    match (console.format, &code) {
+        (Format::Json, code) => console.print_json(&Shown { code: code.as_deref(), record })?,
+        (Format::Human, Some(code)) if arguments.code => console.print(code)?,
+        (Format::Human, None) if arguments.code => {
+            return Err(Problem::new(format!("`{}` has no file in the library", record.block)).help(why_no_file(record)));
+        }
+        (Format::Human, code) => console.print(&human(record, code.as_deref(), out, console))?,
+    }
+    Ok(Ending::Done)
+}
+
+fn ambiguous(name: &str, found: &[&BlockRecord]) -> Problem {
+    let names: Vec<String> = found.iter().map(|record| format!("\n  {}", record.block)).collect();
+    Problem::new(format!("`{name}` is the name of {} blocks", found.len())).help(format!("give one of these:{}", names.concat()))
+}
+
+fn why_no_file(record: &BlockRecord) -> String {
+    match record.dedup.as_ref().and_then(|decision| decision.survivor.as_ref()) {
+        Some(survivor) => format!("it is a duplicate of {survivor}; `netquarry extract {}` writes it all the same", record.block),
+        None => "no bundle could be assembled; `netquarry show` without --code says why".to_owned(),
+    }
+}
+
+fn human(record: &BlockRecord, code: Option<&str>, out: &Path, console: &Console) -> String {
+    let (heading, strong, faint) = (console.out_style(HEADING), console.out_style(STRONG), console.out_style(FAINT));
+    let mut text = format!("{strong}{}{strong:#}\n\n", record.block);
+    match code {
+        Some(code) => text.push_str(code),
+        None => {
+            let _ = writeln!(text, "No file: {}", why_no_file(record));
+        }
+    }
+    let mut section = |title: &str, body: String| {
+        if !body.is_empty() {
+            let _ = write!(text, "\n{heading}{title}{heading:#}\n{body}");
+        }
+    };
+    section("Closure", tree::render(&record.closure, |words| format!("{faint}{words}{faint:#}")));
+    section("Verdict", verdict(record));
+    section("Provenance", provenance(record, out));
+    section("Unresolved", record.unresolved.iter().map(|name| format!("  {} at {}: {}\n", name.name, name.upstream, name.message)).collect());
+    let replaced = record.replaced.iter().map(|each| format!("  {} by {}: {} ({})\n", each.what, one_line(&each.by), each.why, each.plugin));
+    section("Replaced by shims", replaced.collect());
+    let edits = record.edits.iter().map(|edit| {
+        format!("  {}: `{}` became `{}`: {}\n", edit.upstream, one_line(&edit.before), one_line(&edit.after), edit.reason)
+    });
+    section("Edits", edits.collect());
+    text
+}
+
+fn verdict(record: &BlockRecord) -> String {
+    let mut text = String::new();
+    for level in Level::ALL {
+        let outcome = match record.levels.get(level.name()).copied().unwrap_or(Outcome::Unknown) {
+            Outcome::Passed => "passed",
+            Outcome::Failed => "failed",
+            Outcome::Unknown => "unknown",
+            Outcome::NotApplicable => "not applicable",
+        };
+        let _ = writeln!(text, "  {} {:<9}  {outcome}", level as u8, level.name());
+    }
+    if let Some(failure) = &record.failure {
+        let place = failure.upstream.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
+        let _ = writeln!(text, "  {}{place}: {}", failure_name(failure.class), failure.message);
+    }
+    let evidence = &record.evidence;
+    if !evidence.constructor_arguments.is_empty() {
+        let arguments: Vec<String> = evidence.constructor_arguments.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let _ = writeln!(text, "  constructed as {}({})", record.name, arguments.join(", "));
+    }
+    let shapes = |tensors: &[TensorShape]| {
+        tensors.iter().map(|tensor| format!("{} {:?} {}", tensor.name, tensor.shape, tensor.dtype)).collect::<Vec<_>>().join(", ")
+    };
+    if !evidence.forward_outputs.is_empty() {
+        let _ = writeln!(text, "  forward: {} -> {}", shapes(&evidence.forward_inputs), shapes(&evidence.forward_outputs));
+    }
+    if let Some(parameters) = evidence.parameters {
+        let _ = writeln!(text, "  {parameters} parameters");
+    }
+    for note in &evidence.notes {
+        let _ = writeln!(text, "  {note}");
+    }
+    if record.tainted {
+        text.push_str("  tainted: the code meddles with the interpreter\n");
+    }
+    text
+}
+
+fn provenance(record: &BlockRecord, out: &Path) -> String {
+    let source = &record.source;
+    let version = source.version.as_deref().or(source.commit.as_deref()).unwrap_or("");
+    let [first, last] = source.lines;
+    let mut text = String::new();
+    let mut line = |name: &str, value: &str| {
+        if !value.is_empty() {
+            let _ = writeln!(text, "  {name:<12}  {value}");
+        }
+    };
+    line("source", format!("{} {version}", source.name).trim());
+    line("place", &format!("{}, lines {first} to {last}", source.path));
+    line("swhid", &record.swhid);
+    line("licence", record.license.as_deref().unwrap_or("not known"));
+    line("category", category_name(record.category));
+    line("discovered", &record.discovered_by);
+    line("requires", &record.requirements.join(", "));
+    line("level", &level_name(record.level));
+    line("file", &record.bundle.as_ref().map(|bundle| out.join(bundle).display().to_string()).unwrap_or_default());
+    line("sha256", record.sha256.as_deref().unwrap_or(""));
+    if let Some(decision) = &record.dedup {
+        let words = match (decision.decision, &decision.survivor) {
+            (DedupOutcome::Removed, Some(survivor)) => {
+                format!("{}, stands behind {survivor}", decision.reason.as_deref().unwrap_or("duplicate"))
+            }
+            (DedupOutcome::Removed, None) => "removed".to_owned(),
+            (DedupOutcome::Kept, _) => "unique".to_owned(),
+        };
+        line("duplicate", &words);
+    }
+    text
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,95 @@
+//! A closure as a tree: every definition under the one that needed it first, with the reason.
+
+use netquarry_core::record::{ClosureRecord, Confidence};
+
+/// The tree, indented by two. `faint` styles what is said beside a name.
+pub(super) fn render(closure: &[ClosureRecord], faint: impl Fn(&str) -> String) -> String {
+    let mut shown = vec![false; closure.len()];
+    let mut text = String::new();
+    for root in 0..closure.len() {
+        if closure[root].needed_by.is_none() {
+            branch(closure, root, "  ", None, &mut shown, &faint, &mut text);
+        }
+    }
+    // Statements that bear the name of another one are needed by that name; nothing is left out for it.
+    for rest in 0..closure.len() {
+        if !shown[rest] {
+            branch(closure, rest, "  ", None, &mut shown, &faint, &mut text);
+        }
+    }
+    text
+}
+
+fn branch(
+    closure: &[ClosureRecord],
+    index: usize,
+    indent: &str,
+    is_last: Option<bool>,
+    shown: &mut [bool],
+    faint: &impl Fn(&str) -> String,
+    text: &mut String,
+) {
+    shown[index] = true;
+    let record = &closure[index];
+    let (branch_mark, below) = match is_last {
+        None => ("", ""),
+        Some(true) => ("└─ ", "   "),
+        Some(false) => ("├─ ", "│  "),
+    };
+    text.push_str(&format!("{indent}{branch_mark}{}  {}\n", name(record), faint(&reason(record))));
+    let children: Vec<usize> = (0..closure.len())
+        .filter(|child| !shown[*child] && closure[*child].needed_by.as_deref() == Some(&record.definition))
+        .collect();
+    // Marked before any of them is shown, so that none appears again below a sibling of the same name.
+    for child in &children {
+        shown[*child] = true;
+    }
+    let indent = format!("{indent}{below}");
+    for (position, child) in children.iter().enumerate() {
+        branch(closure, *child, &indent, Some(position + 1 == children.len()), shown, faint, text);
+    }
+}
+
+/// `timm.layers.drop.drop_path` without the source, which stands in the provenance.
+fn name(record: &ClosureRecord) -> &str {
+    record.definition.split_once(':').map_or(&record.definition, |(_, path)| path)
+}
+
+fn reason(record: &ClosureRecord) -> String {
+    let [first, last] = record.lines;
+    let place = format!("{}:{first}-{last}", record.path);
+    let by = match record.confidence {
+        None => return place,
+        Some(Confidence::DirectImport) => "bound there or imported by name",
+        Some(Confidence::QualifiedName) => "through attributes of a module",
+        Some(Confidence::Heuristic) => "by a rule that can be wrong",
+    };
+    match &record.reference {
+        Some(reference) => format!("{place}, as `{reference}`, {by}"),
+        None => format!("{place}, {by}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(definition: &str, needed_by: Option<&str>) -> ClosureRecord {
+        ClosureRecord {
+            definition: format!("s:m.{definition}"),
+            path: "m.py".to_owned(),
+            lines: [1, 2],
+            sha1: String::new(),
+            license: None,
+            needed_by: needed_by.map(|name| format!("s:m.{name}")),
+            reference: needed_by.map(|_| definition.to_owned()),
+            confidence: needed_by.map(|_| Confidence::DirectImport),
+        }
+    }
+
+    #[test]
+    fn every_definition_stands_once_under_what_needed_it() {
+        let closure = [record("Block", None), record("helper", Some("Block")), record("Base", Some("Block")), record("deep", Some("helper")), record("lost", Some("gone"))];
+        insta::assert_snapshot!(render(&closure, str::to_owned));
+    }
+}

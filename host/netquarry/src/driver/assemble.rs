@@ -1,0 +1,196 @@
+//! Stage 5: from every closure to a self-contained file with a header that says where it comes from.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use netquarry_core::bundle::{self, Bundle};
+use netquarry_core::closure::Closure;
+use netquarry_core::index::{DefinitionId, FileId, Index, SourceId};
+use netquarry_core::record::RecordSource;
+use netquarry_core::{license, source, stdlib};
+use rayon::prelude::*;
+use sha2::{Digest, Sha256};
+
+use super::context::Context;
+use super::discover::Candidate;
+use super::fetch::FetchedSource;
+use super::index::Indexed;
+use super::resolve::{Outcome, guarded};
+use super::texts::FileText;
+use crate::course::{Stage, StageCourse, Stopwatch, human_count, human_seconds};
+use crate::interrupt;
+use crate::library::folder::hexadecimal;
+use crate::library::header::{self, Header};
+use crate::library::requirements;
+use crate::problem::Problem;
+use crate::validate::LineSpan;
+
+/// A bundle as it is written, with what the record says about it.
+#[derive(Clone, Debug)]
+pub struct BundleFile {
+    /// Header and code.
+    pub text: Arc<str>,
+    /// The code alone.
+    pub code: Arc<str>,
+    /// Of the text.
+    pub sha256: String,
+    pub lines: u32,
+    pub bundle: Bundle,
+    /// PEP 508, sorted.
+    pub requirements: Vec<String>,
+    pub license: Option<String>,
+    /// Lines of the text, header included.
+    pub line_map: Vec<LineSpan>,
+    /// The import packages of the sources that its code is from.
+    pub own_packages: Vec<String>,
+    /// Those of them that it imports for their operators.
+    pub operator_packages: Vec<String>,
+}
+
+/// Where a candidate stands upstream; known whether or not it becomes a bundle.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    pub source: RecordSource,
+    pub swhid: String,
+}
+
+pub struct Assembled {
+    /// One for each candidate, in their order.
+    pub bundles: Vec<Outcome<BundleFile>>,
+    pub origins: Vec<Origin>,
+    pub course: StageCourse,
+}
+
+pub fn assemble(
+    context: &Context<'_>,
+    sources: &[FetchedSource],
+    indexed: &Indexed,
+    candidates: &[Candidate],
+    closures: &[Outcome<Arc<Closure>>],
+) -> Result<Assembled, Problem> {
+    let watch = Stopwatch::start(Stage::Assemble);
+    let task = context.console.task("Assembling", "blocks", candidates.len() as u64);
+    let packages: Vec<BTreeSet<String>> = sources.iter().map(|source| top_level_packages(source, &indexed.index)).collect();
+    let work = |(candidate, closure): (&Candidate, &Outcome<Arc<Closure>>)| {
+        let origin = origin(indexed, candidate);
+        let bundle = match closure {
+            _ if interrupt::requested() => Err(String::new()),
+            Ok(closure) => bundle_file(indexed, &packages, candidate, &origin, closure),
+            Err(reason) => Err(reason.clone()),
+        };
+        task.advance(1);
+        (bundle, origin)
+    };
+    let made: Vec<_> = context.pool.install(|| candidates.par_iter().zip(closures).map(work).collect());
+    interrupt::check()?;
+    let (bundles, origins): (Vec<_>, Vec<_>) = made.into_iter().unzip();
+    let count = bundles.iter().filter(|bundle| bundle.is_ok()).count();
+    let elapsed = human_seconds(watch.elapsed().as_secs_f64());
+    task.finish("Assembled", &format!("{} bundles in {elapsed}", human_count(count)));
+    Ok(Assembled { bundles, origins, course: watch.stop("blocks", candidates.len(), 0) })
+}
+
+fn bundle_file(
+    indexed: &Indexed,
+    packages: &[BTreeSet<String>],
+    candidate: &Candidate,
+    origin: &Origin,
+    closure: &Closure,
+) -> Outcome<BundleFile> {
+    // Reading is the only thing that can fail; everything after it works on text that is there.
+    for definition in closure.definitions.keys() {
+        indexed.texts.get(definition.file)?;
+    }
+    let text = |file: FileId| -> Arc<str> { Arc::clone(&indexed.texts.get(file).expect("it was read before").text) };
+    let mut bundle = guarded(|| bundle::assemble(&indexed.index, closure, &text))?;
+    let licenses = licenses(indexed, closure);
+    for record in &mut bundle.closure {
+        let source = record.definition.split_once(':').map_or("", |(source, _)| source);
+        record.license = licenses.get(&(source, record.path.as_str())).copied().flatten().map(str::to_owned);
+    }
+    let origins: BTreeSet<SourceId> =
+        closure.definitions.keys().map(|definition| indexed.index.file(definition.file).source).collect();
+    let requirements = requirements::of(bundle.packages.iter().map(String::as_str));
+    let license = license::conjunction(licenses.values().copied());
+    let header = header::text(&Header {
+        block: &candidate.block,
+        source: indexed.index.source(indexed.index.file(candidate.target.definition.file).source),
+        origin: &origin.source,
+        swhid: &origin.swhid,
+        license: license.as_deref(),
+        requirements: &requirements,
+    });
+    let text = format!("{header}{}", bundle.text);
+    let header_lines = line_count(&header);
+    let operator_packages: Vec<String> = bundle.operator_imports.iter().filter_map(|statement| imported_package(statement)).collect();
+    Ok(BundleFile {
+        sha256: hexadecimal(&Sha256::digest(text.as_bytes())),
+        lines: line_count(&text),
+        code: Arc::from(bundle.text.as_str()),
+        text: Arc::from(text),
+        line_map: bundle.line_map.iter().map(|span| below(span, header_lines)).collect(),
+        own_packages: origins.iter().flat_map(|source| &packages[source.0 as usize]).cloned().collect::<BTreeSet<_>>().into_iter().collect(),
+        operator_packages,
+        requirements,
+        license,
+        bundle,
+    })
+}
+
+/// The licence of every file that the bundle has code of, by source and path.
+fn licenses<'a>(indexed: &'a Indexed, closure: &Closure) -> BTreeMap<(&'a str, &'a str), Option<&'a str>> {
+    let license = |definition: &DefinitionId| {
+        let file = indexed.index.file(definition.file);
+        let license = indexed.texts.get(definition.file).ok().and_then(|text| text.license.as_deref());
+        ((indexed.index.source(file.source).name.as_str(), file.file.path.as_str()), license)
+    };
+    closure.definitions.keys().map(license).collect()
+}
+
+fn below(span: &bundle::LineSpan, header_lines: u32) -> LineSpan {
+    let bundle_start = span.bundle_start + header_lines;
+    LineSpan {
+        bundle_start,
+        bundle_end: bundle_start + span.lines.saturating_sub(1),
+        path: span.path.clone(),
+        upstream_start: span.upstream_start,
+    }
+}
+
+fn line_count(text: &str) -> u32 {
+    u32::try_from(text.lines().count()).expect("a bundle has fewer than 2^32 lines")
+}
+
+/// `torchvision` in `import torchvision` and in `from torchvision import ops`.
+fn imported_package(statement: &str) -> Option<String> {
+    let path = statement.split_whitespace().nth(1)?;
+    path.split(['.', ',']).next().map(str::to_owned)
+}
+
+/// The import packages of a source that a bundle must do without: all that it has, but for those that the user keeps as
+/// imports and those that the standard library has too.
+fn top_level_packages(source: &FetchedSource, index: &Index) -> BTreeSet<String> {
+    let modules = source.snapshot.files.iter().filter_map(|file| file.module.as_deref());
+    let roots = modules.filter_map(|module| module.split('.').next());
+    roots.filter(|root| !index.is_kept_import(root) && !stdlib::is_module(root)).map(str::to_owned).collect()
+}
+
+fn origin(indexed: &Indexed, candidate: &Candidate) -> Origin {
+    let definition = candidate.target.definition;
+    let file = indexed.index.file(definition.file);
+    let upstream = indexed.index.source(file.source);
+    let text: Result<&FileText, String> = indexed.texts.get(definition.file);
+    let lines = text.as_ref().map_or([0, 0], |text| source::lines_of(&text.text, indexed.index.statement(definition).range));
+    Origin {
+        source: RecordSource {
+            name: upstream.name.clone(),
+            kind: upstream.kind,
+            version: upstream.version.clone(),
+            commit: upstream.commit.clone(),
+            path: file.file.path.clone(),
+            lines,
+            sha1: file.file.digest.to_string(),
+        },
+        swhid: text.map(|text| text.swhid.clone()).unwrap_or_default(),
+    }
+}

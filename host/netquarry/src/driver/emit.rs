@@ -1,0 +1,68 @@
+//! Stage 7, second half: the files of the library.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use netquarry_core::record::BlockRecord;
+use netquarry_core::source::Source;
+use netquarry_core::verdict::Level;
+use netquarry_plugin::SpecEmitter;
+
+use crate::console::Console;
+use crate::findings::{Findings, is_promoted, is_removed};
+use crate::library::folder::Files;
+use crate::library::{manifest, required};
+use crate::problem::Problem;
+use crate::report;
+
+/// What the library is made of.
+pub struct Library<'a> {
+    pub corpus: &'a str,
+    /// In the order of the corpus.
+    pub sources: &'a [Source],
+    /// Sorted by block.
+    pub records: &'a [BlockRecord],
+    /// The texts of the bundles by path relative to the folder.
+    pub texts: &'a BTreeMap<String, Arc<str>>,
+    /// Versions of the environment by normalised distribution name.
+    pub installed: &'a BTreeMap<String, String>,
+    pub gate: Level,
+    pub emitters: &'a [SpecEmitter],
+}
+
+/// Everything that stands in the output folder but for `run.json`, and what the records show.
+pub fn files(console: &Console, library: &Library<'_>) -> (Files, Findings) {
+    let findings = Findings::of(library.records, library.gate);
+    let mut files: Files = library.texts.iter().map(|(path, text)| (path.clone(), Arc::from(text.as_bytes()))).collect();
+    let mut add = |path: String, text: String| files.insert(path, Arc::from(text.into_bytes()));
+
+    add(manifest::FILE_NAME.to_owned(), manifest::to_text(library.records));
+    let required = required::required(library.records, library.sources, library.installed);
+    let required = serde_json::to_string_pretty(&required).expect("names and versions are plain text");
+    add(required::FILE_NAME.to_owned(), required + "\n");
+    let names: Vec<String> = library.sources.iter().map(source_name).collect();
+    let page = report::Page { corpus: library.corpus, sources: &names, findings: &findings, records: library.records };
+    add(report::FILE_NAME.to_owned(), report::html(&page));
+
+    let kept: Vec<BlockRecord> =
+        library.records.iter().filter(|record| is_promoted(record, library.gate) && !is_removed(record)).cloned().collect();
+    for emitter in library.emitters {
+        let emission = emitter.emit(&kept);
+        for failure in &emission.failures {
+            console.warn(&Problem::from(failure));
+        }
+        let folder = &emitter.plugin().name;
+        let placed = emission.files.into_iter().map(|file| (format!("specs/{folder}/{}", file.path), Arc::from(file.content)));
+        files.extend(placed);
+    }
+    (files, findings)
+}
+
+/// `timm 1.0.31`, `yolov5 at 3f2a...`.
+fn source_name(source: &Source) -> String {
+    match (&source.version, &source.commit) {
+        (Some(version), _) => format!("{} {version}", source.name),
+        (None, Some(commit)) => format!("{} at {}", source.name, &commit[..commit.len().min(12)]),
+        (None, None) => source.name.clone(),
+    }
+}

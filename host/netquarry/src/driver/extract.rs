@@ -1,0 +1,164 @@
+//! Single blocks, lifted out by name and added to what the output folder holds.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use netquarry_core::record::BlockRecord;
+use netquarry_core::source::Source;
+
+use super::context::Context;
+use super::discover::Candidate;
+use super::plugins::Plugins;
+use super::python::Python;
+use super::{emit, fetch, select, validate};
+use crate::course::{Course, peak_memory};
+use crate::library::folder::OutputFolder;
+use crate::library::manifest;
+use crate::library::run_record::{RunRecord, State, now};
+use crate::problem::Problem;
+
+/// What to do with a name that several blocks bear.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ambiguity {
+    /// Answer with all of them and take none.
+    Ask,
+    TakeAll,
+    TakeFirst,
+}
+
+/// What became of the names.
+pub struct Extracted {
+    /// Sorted by block.
+    pub records: Vec<BlockRecord>,
+    pub ambiguous: Vec<AmbiguousName>,
+    pub unknown: Vec<UnknownName>,
+    pub missing_sources: usize,
+}
+
+/// A name that several blocks bear, the likeliest first.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct AmbiguousName {
+    pub name: String,
+    pub candidates: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct UnknownName {
+    pub name: String,
+    /// Blocks with names that are near to it.
+    pub similar: Vec<String>,
+}
+
+/// Extracts the blocks that `names` mean into the output folder, beside what it holds.
+pub fn extract(context: &Context<'_>, names: &[String], ambiguity: Ambiguity, arguments: Vec<String>) -> Result<Extracted, Problem> {
+    let (settings, console) = (context.settings, context.console);
+    let folder = OutputFolder::open(&settings.out, &settings.cache_dir.join("locks"))?;
+    let corpus = fetch::corpus(settings)?;
+    let plugins = Plugins::load(settings, corpus.discovery_rule.as_deref(), console)?;
+    let fetched = fetch::fetch(context, corpus)?;
+    let (indexed, found) = super::discovered(context, &fetched, &plugins)?;
+    let chosen = choose(names, &found.candidates, ambiguity);
+    let mut extracted = Extracted {
+        records: Vec::new(),
+        ambiguous: chosen.ambiguous,
+        unknown: chosen.unknown,
+        missing_sources: fetched.missing.len(),
+    };
+    if chosen.candidates.is_empty() {
+        return Ok(extracted);
+    }
+    let python = Python::start(settings, console)?;
+    let present = manifest::read(&settings.out)?.unwrap_or_default();
+    let candidates = away_from(&present, chosen.candidates);
+    let made = super::made(context, &fetched, &plugins, indexed, candidates)?;
+    let environment = python.wait(console)?;
+    let validated = validate::validate(context, &environment, &made.rules, &made.candidates, &made.assembled)?;
+    extracted.records = super::records(context, &made, &validated);
+    let (records, texts) = beside(&settings.out, present, &extracted.records, super::texts(&made, &extracted.records))?;
+
+    let sources: Vec<Source> = fetched.sources.iter().map(|source| source.snapshot.source.clone()).collect();
+    let library = emit::Library {
+        corpus: &fetched.corpus.name,
+        sources: &sources,
+        records: &records,
+        texts: &texts,
+        installed: &environment.distributions,
+        gate: settings.gate,
+        emitters: &plugins.emit,
+    };
+    let (files, _) = emit::files(console, &library);
+    let mut stages = made.stages;
+    stages.insert(2, found.course);
+    stages.push(validated.course);
+    let course = Course { stages, peak_memory: peak_memory(), ..Course::default() };
+    let record = RunRecord::begin(arguments, settings.threads);
+    let record = RunRecord { state: State::Extended, ended: Some(now()), course, sandbox: super::protections(&records), ..record };
+    folder.write(&files, record)?;
+    Ok(extracted)
+}
+
+struct Chosen {
+    /// Sorted by block, each once.
+    candidates: Vec<Candidate>,
+    ambiguous: Vec<AmbiguousName>,
+    unknown: Vec<UnknownName>,
+}
+
+fn choose(names: &[String], candidates: &[Candidate], ambiguity: Ambiguity) -> Chosen {
+    let mut taken: BTreeMap<String, Candidate> = BTreeMap::new();
+    let (mut ambiguous, mut unknown) = (Vec::new(), Vec::new());
+    for name in names {
+        let ranked = select::ranked(name, candidates);
+        let take: &[&Candidate] = match (select::exact(name, &ranked), ambiguity) {
+            (Some(candidate), _) => &[candidate],
+            (None, Ambiguity::TakeAll) => &ranked,
+            (None, Ambiguity::TakeFirst) => &ranked[..ranked.len().min(1)],
+            (None, Ambiguity::Ask) => &[],
+        };
+        taken.extend(take.iter().map(|candidate| (candidate.block.clone(), (*candidate).clone())));
+        if ranked.is_empty() {
+            unknown.push(UnknownName { name: name.clone(), similar: select::similar(name, candidates) });
+        } else if take.is_empty() {
+            let candidates = ranked.iter().map(|candidate| candidate.block.clone()).collect();
+            ambiguous.push(AmbiguousName { name: name.clone(), candidates });
+        }
+    }
+    Chosen { candidates: taken.into_values().collect(), ambiguous, unknown }
+}
+
+/// The candidates, with other file names where a block of another corpus has theirs already.
+fn away_from(present: &[BlockRecord], mut candidates: Vec<Candidate>) -> Vec<Candidate> {
+    let replaced: BTreeSet<String> = candidates.iter().map(|candidate| candidate.block.clone()).collect();
+    let stem = |path: &str| Path::new(path).file_stem().map(|stem| stem.to_string_lossy().to_lowercase());
+    let others = present.iter().filter(|record| !replaced.contains(&record.block));
+    let taken: BTreeSet<String> = others.filter_map(|record| stem(record.bundle.as_deref()?)).collect();
+    for candidate in &mut candidates {
+        if taken.contains(&candidate.stem.to_lowercase()) {
+            candidate.stem = crate::library::names::apart(&candidate.stem, &candidate.block);
+        }
+    }
+    candidates
+}
+
+/// What the folder holds with the new records in the place of the old ones, and the texts of all their bundles.
+fn beside(
+    out: &Path,
+    present: Vec<BlockRecord>,
+    new: &[BlockRecord],
+    mut texts: BTreeMap<String, Arc<str>>,
+) -> Result<(Vec<BlockRecord>, BTreeMap<String, Arc<str>>), Problem> {
+    let mut records: BTreeMap<String, BlockRecord> = present.into_iter().map(|record| (record.block.clone(), record)).collect();
+    records.extend(new.iter().map(|record| (record.block.clone(), record.clone())));
+    for bundle in records.values().filter_map(|record| record.bundle.as_ref()) {
+        if !texts.contains_key(bundle) {
+            let path = out.join(bundle);
+            let text = fs::read_to_string(&path).map_err(|error| {
+                Problem::io("read a bundle that the manifest lists", &path, error).help("`netquarry run` makes the library anew")
+            })?;
+            texts.insert(bundle.clone(), Arc::from(text));
+        }
+    }
+    Ok((records.into_values().collect(), texts))
+}

@@ -1,0 +1,123 @@
+//! Stage 1: the sources of the corpus, all at the same time.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use netquarry_corpus::corpus::{Corpus, SourceSpec};
+use netquarry_corpus::fetch::FetchOptions;
+use netquarry_corpus::progress::{FetchEvent, FetchProgress};
+use netquarry_corpus::snapshot::Snapshot;
+use netquarry_corpus::{fetch, load};
+
+use super::context::Context;
+use crate::configuration::Settings;
+use crate::console::Task;
+use crate::course::{Stage, StageCourse, Stopwatch, human_bytes, human_count, human_seconds};
+use crate::interrupt;
+use crate::problem::Problem;
+use crate::summary::MissingSource;
+
+/// The sources of a corpus that are there.
+#[derive(Debug)]
+pub struct Fetched {
+    pub corpus: Corpus,
+    /// In the order of priority; equal ones in that of the corpus.
+    pub sources: Vec<FetchedSource>,
+    pub missing: Vec<MissingSource>,
+    pub course: StageCourse,
+}
+
+#[derive(Debug)]
+pub struct FetchedSource {
+    pub spec: SourceSpec,
+    pub snapshot: Arc<Snapshot>,
+}
+
+/// The corpus that the settings name, with the user's own folders in the place of sources.
+pub fn corpus(settings: &Settings) -> Result<Corpus, Problem> {
+    let mut corpus = load::load(&settings.corpus)?;
+    for (name, path) in &settings.sources {
+        corpus.replace_source(name, path)?;
+    }
+    Ok(corpus)
+}
+
+/// Fetches every source. One that cannot be had is reported and left out; only where none is left there is nothing to do.
+pub fn fetch(context: &Context<'_>, corpus: Corpus) -> Result<Fetched, Problem> {
+    let watch = Stopwatch::start(Stage::Fetch);
+    let options = FetchOptions { offline: context.settings.offline, ..FetchOptions::new(context.settings.cache_dir.join("sources")) };
+    let specs: Vec<SourceSpec> = corpus.by_priority().into_iter().cloned().collect();
+    let task = context.console.task("Fetching", "sources", specs.len() as u64);
+    let news = News { task: &task, transferred: Mutex::default() };
+    // Fetching waits for the network: a thread each, however many cores there are.
+    let results: Vec<_> = std::thread::scope(|scope| {
+        let fetches: Vec<_> = specs
+            .iter()
+            .map(|spec| {
+                scope.spawn(|| {
+                    let result = fetch::fetch(spec, &options, &news);
+                    task.advance(1);
+                    result
+                })
+            })
+            .collect();
+        fetches.into_iter().map(|fetch| fetch.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+    });
+    let transferred: u64 = news.transferred.lock().expect("no panic while counting").values().sum();
+    interrupt::check()?;
+
+    let (mut sources, mut missing, mut first_problem) = (Vec::new(), Vec::new(), None);
+    for (spec, result) in specs.into_iter().zip(results) {
+        match result {
+            Ok(snapshot) => sources.push(FetchedSource { spec, snapshot: Arc::new(snapshot) }),
+            Err(error) => {
+                missing.push(MissingSource { name: spec.name.clone(), reason: error.failure.to_string() });
+                first_problem.get_or_insert_with(|| Problem::from(&error));
+                if missing.len() > 1 || !sources.is_empty() || corpus.sources.len() > 1 {
+                    context.console.warn(&Problem::from(&error));
+                }
+            }
+        }
+    }
+    if let (true, Some(problem)) = (sources.is_empty(), first_problem) {
+        drop(task);
+        return Err(if corpus.sources.len() == 1 { problem } else { nothing_left(&corpus) });
+    }
+    let files: usize = sources.iter().map(|source| source.snapshot.files.len()).sum();
+    let elapsed = human_seconds(watch.elapsed().as_secs_f64());
+    let from = if transferred == 0 { "from the cache".to_owned() } else { format!("{} transferred", human_bytes(transferred)) };
+    task.finish("Fetched", &format!("{} sources with {} Python files in {elapsed}, {from}", sources.len(), human_count(files)));
+    let cached = if transferred == 0 { sources.len() } else { 0 };
+    let course = watch.stop("sources", sources.len(), cached);
+    Ok(Fetched { corpus, sources, missing, course })
+}
+
+fn nothing_left(corpus: &Corpus) -> Problem {
+    Problem::new(format!("None of the {} sources of the corpus `{}` could be fetched", corpus.sources.len(), corpus.name))
+        .help("the reasons stand above, one for each source")
+}
+
+/// Shows the transfers of all sources in one line.
+struct News<'task> {
+    task: &'task Task<'task>,
+    /// Bytes by source.
+    transferred: Mutex<BTreeMap<String, u64>>,
+}
+
+impl FetchProgress for News<'_> {
+    fn on_event(&self, source_name: &str, event: FetchEvent<'_>) {
+        match event {
+            FetchEvent::Waiting => self.task.message(format!("{source_name}: another process fetches it")),
+            FetchEvent::Asking { url } => self.task.message(format!("{source_name}: {url}")),
+            FetchEvent::Retrying { why } => self.task.message(format!("{source_name}: once more, {why}")),
+            FetchEvent::Received { bytes, total } => {
+                let of = total.map(|total| format!(" of {}", human_bytes(total))).unwrap_or_default();
+                self.task.message(format!("{source_name}: {}{of}", human_bytes(bytes)));
+                let mut transferred = self.transferred.lock().expect("no panic while counting");
+                let most = transferred.entry(source_name.to_owned()).or_default();
+                *most = bytes.max(*most);
+            }
+            FetchEvent::Unpacked { files } => self.task.message(format!("{source_name}: {files} files")),
+        }
+    }
+}

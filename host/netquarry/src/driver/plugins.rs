@@ -1,0 +1,144 @@
+//! The plugins of a run: found, loaded, configured, and their tables read.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use netquarry_core::shim::ShimTables;
+use netquarry_plugin::{
+    DedupStrategy, DiscoveryRule, HostOptions, Plugin, PluginHost, PluginIdentity, RepoShim, SpecEmitter, first_party,
+};
+use serde_json::Value;
+
+use crate::configuration::{DEFAULT_DISCOVERY, Settings};
+use crate::console::Console;
+use crate::problem::Problem;
+
+/// Every plugin of a run by its kind, in the configured order.
+pub struct Plugins {
+    pub discovery: Vec<DiscoveryRule>,
+    pub shims: Vec<RepoShim>,
+    /// The tables of the shims, in their order; a shim that does not tell its tables has none.
+    pub tables: Vec<ShimTables>,
+    pub dedup: Vec<DedupStrategy>,
+    pub emit: Vec<SpecEmitter>,
+}
+
+/// A plugin under the name by which the configuration knows it.
+pub struct NamedPlugin {
+    pub name: String,
+    pub plugin: Plugin,
+}
+
+impl Plugins {
+    /// Loads everything that the settings name. `asked_by_corpus` is the discovery rule that the corpus wants.
+    pub fn load(settings: &Settings, asked_by_corpus: Option<&str>, console: &Console) -> Result<Self, Problem> {
+        let host = host(settings)?;
+        let order = &settings.plugins;
+        let discovery = discovery_order(settings, asked_by_corpus);
+        warn_about_unused_options(settings, &discovery, console);
+
+        let load = |names: &[String]| -> Result<Vec<NamedPlugin>, Problem> {
+            names.iter().map(|name| load(&host, name)).collect()
+        };
+        let options = |named: &NamedPlugin| options(settings, named);
+        let configure = |named: NamedPlugin| Ok(named.plugin.discovery_rule(&options(&named))?);
+        let discovery = load(&discovery)?.into_iter().map(configure).collect::<Result<_, Problem>>()?;
+        let configure = |named: NamedPlugin| Ok(named.plugin.repo_shim(&options(&named))?);
+        let shims: Vec<RepoShim> = load(&order.shims)?.into_iter().map(configure).collect::<Result<_, Problem>>()?;
+        let configure = |named: NamedPlugin| Ok(named.plugin.dedup_strategy(&options(&named))?);
+        let dedup = load(&order.dedup)?.into_iter().map(configure).collect::<Result<_, Problem>>()?;
+        let configure = |named: NamedPlugin| Ok(named.plugin.spec_emitter(&options(&named))?);
+        let emit = load(&order.emit)?.into_iter().map(configure).collect::<Result<_, Problem>>()?;
+        let tables = tables(&shims, console);
+        Ok(Self { discovery, shims, tables, dedup, emit })
+    }
+
+    /// The deduplication strategies alone.
+    pub fn load_dedup(settings: &Settings) -> Result<Vec<DedupStrategy>, Problem> {
+        let host = host(settings)?;
+        let strategy = |name: &String| {
+            let named = load(&host, name)?;
+            Ok(named.plugin.dedup_strategy(&options(settings, &named))?)
+        };
+        settings.plugins.dedup.iter().map(strategy).collect()
+    }
+
+    /// Every plugin, in the order in which the stages ask them.
+    pub fn identities(&self) -> Vec<&PluginIdentity> {
+        let discovery = self.discovery.iter().map(DiscoveryRule::plugin);
+        let shims = self.shims.iter().map(RepoShim::plugin);
+        let dedup = self.dedup.iter().map(DedupStrategy::plugin);
+        discovery.chain(shims).chain(dedup).chain(self.emit.iter().map(SpecEmitter::plugin)).collect()
+    }
+}
+
+/// The engine, with its compiled components in the cache folder.
+pub fn host(settings: &Settings) -> Result<PluginHost, Problem> {
+    let compiled_cache = Some(settings.cache_dir.join("plugins"));
+    Ok(PluginHost::new(HostOptions { compiled_cache, limits: None })?)
+}
+
+/// The names of the discovery rules, in order.
+pub fn discovery_order(settings: &Settings, asked_by_corpus: Option<&str>) -> Vec<String> {
+    match &settings.plugins.discover[..] {
+        [] => vec![asked_by_corpus.unwrap_or(DEFAULT_DISCOVERY).to_owned()],
+        names => names.to_vec(),
+    }
+}
+
+/// Loads the first-party plugin `name`, or the component at that path.
+pub fn load(host: &PluginHost, name: &str) -> Result<NamedPlugin, Problem> {
+    let plugin = match first_party().iter().find(|component| component.name == name) {
+        Some(component) => host.load(component.bytes)?,
+        None if name.ends_with(".wasm") => {
+            let path = Path::new(name);
+            let bytes = fs::read(path).map_err(|error| Problem::io("read the plugin", path, error))?;
+            host.load(&bytes)?
+        }
+        None => return Err(unknown(name)),
+    };
+    Ok(NamedPlugin { name: name.to_owned(), plugin })
+}
+
+fn unknown(name: &str) -> Problem {
+    let known: Vec<&str> = first_party().iter().map(|component| component.name).collect();
+    let nearest = known.iter().copied().max_by(|left, right| {
+        strsim::jaro_winkler(left, name).total_cmp(&strsim::jaro_winkler(right, name))
+    });
+    let guess = match nearest {
+        Some(nearest) if strsim::jaro_winkler(nearest, name) > 0.85 => format!("did you mean `{nearest}`? "),
+        _ => String::new(),
+    };
+    Problem::new(format!("There is no plugin `{name}`")).help(format!(
+        "{guess}The first-party plugins are {}; a plugin of your own is named by the path of its .wasm file",
+        known.join(", ")
+    ))
+}
+
+/// The options that the configuration gives to a plugin, by the name it is ordered under or its own.
+fn options(settings: &Settings, named: &NamedPlugin) -> Value {
+    let by_name = |name: &str| settings.plugin_options.get(name);
+    let found = by_name(&named.name).or_else(|| by_name(&named.plugin.identity().name));
+    found.cloned().unwrap_or_else(|| Value::Object(serde_json::Map::new()))
+}
+
+fn warn_about_unused_options(settings: &Settings, discovery: &[String], console: &Console) {
+    let order = &settings.plugins;
+    let used: BTreeSet<&String> = [discovery, &order.shims, &order.dedup, &order.emit].into_iter().flatten().collect();
+    let has_component = used.iter().any(|name| name.ends_with(".wasm"));
+    for name in settings.plugin_options.keys().filter(|name| !used.contains(name) && !has_component) {
+        console.caution(&format!("[plugin.{name}] has options for a plugin that this run does not use"));
+    }
+}
+
+fn tables(shims: &[RepoShim], console: &Console) -> Vec<ShimTables> {
+    let tables = shims.iter().filter_map(|shim| match shim.tables() {
+        Ok(tables) => Some(tables),
+        Err(error) => {
+            console.warn(&Problem::from(&error));
+            None
+        }
+    });
+    tables.collect()
+}

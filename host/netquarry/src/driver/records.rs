@@ -1,0 +1,102 @@
+//! From what the stages found out about a candidate to its record.
+
+use std::collections::HashMap;
+
+use netquarry_core::record::{BlockRecord, DedupDecision, DedupOutcome};
+use netquarry_core::verdict::{Failure, FailureClass, Level, Outcome as LevelOutcome, Verdict};
+
+use super::assemble::{Assembled, BundleFile, Origin};
+use super::discover::Candidate;
+use super::index::Indexed;
+use super::resolve::Outcome;
+use super::signature;
+
+/// What a record is made from.
+pub struct Found<'a> {
+    pub indexed: &'a Indexed,
+    pub candidates: &'a [Candidate],
+    pub assembled: &'a Assembled,
+    pub verdicts: &'a [Option<Verdict>],
+    pub gate: Level,
+}
+
+/// The records of all candidates, in their order, before deduplication.
+pub fn records(found: &Found<'_>) -> Vec<BlockRecord> {
+    let parts = found.candidates.iter().zip(&found.assembled.bundles).zip(&found.assembled.origins).zip(found.verdicts);
+    parts.map(|(((candidate, bundle), origin), verdict)| record(found, candidate, bundle, origin, verdict.as_ref())).collect()
+}
+
+fn record(
+    found: &Found<'_>,
+    candidate: &Candidate,
+    bundle: &Outcome<BundleFile>,
+    origin: &Origin,
+    verdict: Option<&Verdict>,
+) -> BlockRecord {
+    let unvalidated = Verdict::default();
+    let verdict_or_none = verdict.unwrap_or(&unvalidated);
+    let file = bundle.as_ref().ok();
+    let level = verdict_or_none.level();
+    let failure = match bundle {
+        Ok(_) => verdict_or_none.failure.clone(),
+        Err(reason) => Some(not_assembled(reason, origin)),
+    };
+    let parts = file.map(|file| &file.bundle);
+    BlockRecord {
+        block: candidate.block.clone(),
+        name: candidate.name.clone(),
+        category: candidate.category,
+        discovered_by: candidate.reason.clone(),
+        source: origin.source.clone(),
+        bundle: file.map(|_| bundle_path(candidate, level >= found.gate as u8)),
+        sha256: file.map(|file| file.sha256.clone()),
+        lines: file.map(|file| file.lines),
+        requirements: file.map(|file| file.requirements.clone()).unwrap_or_default(),
+        unresolved: parts.map(|bundle| bundle.unresolved.clone()).unwrap_or_default(),
+        replaced: parts.map(|bundle| bundle.replaced.clone()).unwrap_or_default(),
+        edits: parts.map(|bundle| bundle.edits.clone()).unwrap_or_default(),
+        closure: parts.map(|bundle| bundle.closure.clone()).unwrap_or_default(),
+        constructor: signature::parameters(found.indexed, candidate.target.variable, "__init__"),
+        forward: signature::parameters(found.indexed, candidate.target.variable, "forward"),
+        level,
+        levels: levels(verdict_or_none),
+        failure,
+        evidence: verdict_or_none.evidence.clone(),
+        tainted: verdict_or_none.tainted,
+        protections: verdict_or_none.protections.clone(),
+        dedup: None,
+        swhid: origin.swhid.clone(),
+        license: file.and_then(|file| file.license.clone()),
+    }
+}
+
+/// Every level has its outcome in a record, tried or not.
+fn levels(verdict: &Verdict) -> std::collections::BTreeMap<String, LevelOutcome> {
+    Level::ALL.into_iter().map(|level| (level.name().to_owned(), verdict.outcome(level))).collect()
+}
+
+fn not_assembled(reason: &str, origin: &Origin) -> Failure {
+    let [line, _] = origin.source.lines;
+    Failure {
+        class: FailureClass::Harness,
+        message: reason.to_owned(),
+        upstream: Some(format!("{}:{line}", origin.source.path)),
+    }
+}
+
+/// Relative to the output folder.
+pub fn bundle_path(candidate: &Candidate, is_promoted: bool) -> String {
+    let folder = if is_promoted { "blocks" } else { "failed" };
+    format!("{folder}/{}.py", candidate.stem)
+}
+
+/// Enters the decisions of deduplication. A duplicate has no file.
+pub fn decide(records: &mut [BlockRecord], decisions: &HashMap<String, DedupDecision>) {
+    for record in records {
+        let Some(decision) = decisions.get(&record.block) else { continue };
+        if decision.decision == DedupOutcome::Removed {
+            record.bundle = None;
+        }
+        record.dedup = Some(decision.clone());
+    }
+}

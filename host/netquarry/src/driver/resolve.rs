@@ -1,0 +1,48 @@
+//! Stage 4: from every candidate to its closure.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use netquarry_core::closure::{Closure, Rules, close};
+use rayon::prelude::*;
+
+use super::context::Context;
+use super::discover::Candidate;
+use super::index::Indexed;
+use crate::course::{Stage, StageCourse, Stopwatch, human_count, human_seconds};
+use crate::interrupt;
+use crate::problem::Problem;
+
+/// What became of one candidate: a value, or the reason why there is none.
+pub type Outcome<T> = Result<T, String>;
+
+pub struct Resolved {
+    /// One for each candidate, in their order.
+    pub closures: Vec<Outcome<Arc<Closure>>>,
+    pub course: StageCourse,
+}
+
+pub fn resolve(context: &Context<'_>, indexed: &Indexed, rules: &Rules, candidates: &[Candidate]) -> Result<Resolved, Problem> {
+    let watch = Stopwatch::start(Stage::Resolve);
+    let task = context.console.task("Resolving", "blocks", candidates.len() as u64);
+    let closures = context.pool.install(|| {
+        let closure = |candidate: &Candidate| {
+            let closure = guarded(|| close(&indexed.index, rules, candidate.target)).map(Arc::new);
+            task.advance(1);
+            closure
+        };
+        candidates.par_iter().map(|candidate| if interrupt::requested() { Err(String::new()) } else { closure(candidate) }).collect()
+    });
+    interrupt::check()?;
+    let elapsed = human_seconds(watch.elapsed().as_secs_f64());
+    task.finish("Resolved", &format!("{} blocks in {elapsed}", human_count(candidates.len())));
+    Ok(Resolved { closures, course: watch.stop("blocks", candidates.len(), 0) })
+}
+
+/// A defect of this program costs one block and not the run.
+pub fn guarded<T>(work: impl FnOnce() -> T) -> Outcome<T> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
+        let message = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+        format!("a defect of NetQuarry, please report it: {}", message.unwrap_or("it panicked"))
+    })
+}

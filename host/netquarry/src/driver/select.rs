@@ -1,0 +1,90 @@
+//! Blocks by name: bare (`DropPath`), partly qualified (`drop.DropPath`), qualified (`timm.layers.drop.DropPath`) or with
+//! the source (`timm:timm.layers.drop.DropPath`).
+
+use super::context::Context;
+use super::discover::Candidate;
+use crate::problem::Problem;
+
+/// Whether `name` means the block `block`.
+pub fn means(name: &str, block: &str) -> bool {
+    let (source, path) = block.split_once(':').unwrap_or(("", block));
+    match name.split_once(':') {
+        Some((wanted, rest)) => wanted == source && is_suffix(rest, path),
+        None => is_suffix(name, path),
+    }
+}
+
+/// Whether `suffix` is `path` or the last of its dotted parts.
+fn is_suffix(suffix: &str, path: &str) -> bool {
+    match path.strip_suffix(suffix) {
+        Some(rest) => !suffix.is_empty() && (rest.is_empty() || rest.ends_with('.')),
+        None => false,
+    }
+}
+
+/// The blocks that `name` means, the likeliest first: an exact path before a part of one, then by the priority of the
+/// source, the depth of the module, and the name.
+pub fn ranked<'a>(name: &str, candidates: &'a [Candidate]) -> Vec<&'a Candidate> {
+    let mut found: Vec<&Candidate> = candidates.iter().filter(|candidate| means(name, &candidate.block)).collect();
+    let path = |candidate: &Candidate| candidate.block.split_once(':').map_or(candidate.block.clone(), |(_, path)| path.to_owned());
+    found.sort_by_cached_key(|candidate| {
+        let is_whole = candidate.block == name || path(candidate) == name;
+        (!is_whole, candidate.priority, candidate.block.matches('.').count(), candidate.block.clone())
+    });
+    found
+}
+
+/// The one that `name` means exactly, where it is a whole path that one block has.
+pub fn exact<'a>(name: &str, ranked: &[&'a Candidate]) -> Option<&'a Candidate> {
+    let is_whole = |candidate: &&&Candidate| {
+        candidate.block == name || candidate.block.split_once(':').is_some_and(|(_, path)| path == name)
+    };
+    let mut whole = ranked.iter().filter(is_whole);
+    match (whole.next(), whole.next(), ranked) {
+        (Some(candidate), None, _) | (None, None, [candidate]) => Some(candidate),
+        _ => None,
+    }
+}
+
+/// Names that are near to one that nothing bears.
+pub fn similar(name: &str, candidates: &[Candidate]) -> Vec<String> {
+    const ENOUGH: f64 = 0.84;
+    const SHOWN: usize = 5;
+    let last = name.rsplit(['.', ':']).next().unwrap_or(name).to_lowercase();
+    let mut near: Vec<(f64, &str)> = candidates
+        .iter()
+        .map(|candidate| (strsim::jaro_winkler(&candidate.name.to_lowercase(), &last), candidate.block.as_str()))
+        .filter(|(similarity, _)| *similarity >= ENOUGH)
+        .collect();
+    near.sort_by(|left, right| right.0.total_cmp(&left.0).then_with(|| left.1.cmp(right.1)));
+    near.into_iter().take(SHOWN).map(|(_, block)| block.to_owned()).collect()
+}
+
+/// Those candidates that the corpus is after; all of them where it names none.
+pub fn targets(context: &Context<'_>, targets: &[String], candidates: Vec<Candidate>) -> Result<Vec<Candidate>, Problem> {
+    if targets.is_empty() {
+        return Ok(candidates);
+    }
+    let missing = targets.iter().filter(|target| !candidates.iter().any(|candidate| means(target, &candidate.block)));
+    let missing: Vec<&str> = missing.map(String::as_str).collect();
+    if !missing.is_empty() {
+        context.console.caution(&format!("{} targets of the corpus are not found: {}", missing.len(), missing.join(", ")));
+    }
+    Ok(candidates.into_iter().filter(|candidate| targets.iter().any(|target| means(target, &candidate.block))).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_mean_whole_dotted_parts() {
+        let block = "timm:timm.layers.drop.DropPath";
+        for name in ["DropPath", "drop.DropPath", "timm.layers.drop.DropPath", block, "timm:DropPath"] {
+            assert!(means(name, block), "{name}");
+        }
+        for name in ["Path", "p.DropPath", "torchvision:DropPath", "droppath", ""] {
+            assert!(!means(name, block), "{name}");
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! What shims say, as the closure engine asks for it.
+
+use std::sync::Arc;
+
+use netquarry_core::closure::{Dynamics, Rules};
+use netquarry_core::dynamic::{CodeIndex, DynamicAnswer, DynamicQuestion};
+use netquarry_core::index::{FileId, IndexView};
+use netquarry_plugin::RepoShim;
+
+use super::index::Indexed;
+use super::plugins::Plugins;
+use super::texts::Texts;
+
+/// The rules of all shims, and the way to ask them about what their tables mark as dynamic.
+pub fn rules(plugins: &Plugins, indexed: &Indexed) -> Rules {
+    let texts = Arc::clone(&indexed.texts);
+    let view = IndexView::new(Arc::clone(&indexed.index), Box::new(move |file| text(&texts, file)));
+    let asked = AskedShims { shims: plugins.shims.clone(), index: Arc::new(view), texts: Arc::clone(&indexed.texts) };
+    Rules::new(plugins.tables.clone()).with_dynamics(Arc::new(asked))
+}
+
+struct AskedShims {
+    shims: Vec<RepoShim>,
+    index: Arc<dyn CodeIndex>,
+    texts: Arc<Texts>,
+}
+
+impl Dynamics for AskedShims {
+    /// A shim that fails to answer leaves the name unresolved, with its failure as the reason.
+    fn answer(&self, plugin: &str, question: &DynamicQuestion) -> DynamicAnswer {
+        let bears_name = |shim: &&RepoShim| format!("{} {}", shim.plugin().name, shim.plugin().version) == plugin;
+        let shim = self.shims.iter().find(bears_name).expect("only shims that told their tables are asked");
+        shim.answer(question, &self.index).unwrap_or_else(|error| {
+            tracing::warn!("{error}");
+            DynamicAnswer::Unknown { why: error.to_string() }
+        })
+    }
+
+    fn text(&self, file: FileId) -> Arc<str> {
+        text(&self.texts, file)
+    }
+}
+
+/// # Panics
+/// Where a file cannot be read any more since it was indexed; that costs the block that needs it.
+fn text(texts: &Texts, file: FileId) -> Arc<str> {
+    match texts.get(file) {
+        Ok(file) => Arc::clone(&file.text),
+        Err(reason) => panic!("{reason}"),
+    }
+}

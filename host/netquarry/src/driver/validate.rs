@@ -1,0 +1,190 @@
+//! Stage 6: the verdict on every bundle, from the store where it was reached before.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Mutex;
+
+use netquarry_core::closure::Rules;
+use netquarry_core::verdict::{FailureClass, Level, Outcome as LevelOutcome, Verdict};
+use netquarry_store::{StoreError, VerdictContext};
+
+use super::assemble::{Assembled, BundleFile};
+use super::context::Context;
+use super::discover::Candidate;
+use crate::course::{Stage, StageCourse, Stopwatch, human_count, human_seconds};
+use crate::environment::Environment;
+use crate::interrupt;
+use crate::problem::Problem;
+use crate::validate::{self, Job, Options, WorkerStatistics};
+
+pub struct Validated {
+    /// One for each candidate, in their order; `None` where there is no bundle.
+    pub verdicts: Vec<Option<Verdict>>,
+    /// Those that came out of the store.
+    pub cached: usize,
+    /// What the workers did; `None` where none was needed.
+    pub statistics: Option<WorkerStatistics>,
+    pub course: StageCourse,
+}
+
+/// A bundle that is to be validated.
+struct Work {
+    /// The position of the candidate.
+    position: usize,
+    job: Job,
+    /// Under which its verdict is kept.
+    key: String,
+}
+
+/// How bundles are validated under these settings.
+pub fn options(level: Level, jobs: Option<usize>) -> Options {
+    let options = Options { level, ..Options::default() };
+    match jobs {
+        Some(jobs) => Options { jobs, ..options },
+        None => options,
+    }
+}
+
+pub fn validate(
+    context: &Context<'_>,
+    environment: &Environment,
+    rules: &Rules,
+    candidates: &[Candidate],
+    assembled: &Assembled,
+) -> Result<Validated, Problem> {
+    let watch = Stopwatch::start(Stage::Validate);
+    let options = options(context.settings.level, context.settings.jobs);
+    let (environment_digest, options_digest) = (environment.digest(), options.digest());
+    let verdict_context = VerdictContext { environment: &environment_digest, options: &options_digest };
+    let scratch = tempfile::Builder::new().prefix("netquarry-bundles-").tempdir();
+    let scratch = scratch.map_err(|error| Problem::io("make a folder in", &std::env::temp_dir(), error))?;
+
+    let work: Vec<Work> = candidates
+        .iter()
+        .zip(&assembled.bundles)
+        .enumerate()
+        .filter_map(|(position, (candidate, bundle))| Some(work(position, candidate, bundle.as_ref().ok()?, rules, scratch.path())))
+        .collect();
+    let total = work.len();
+    let mut verdicts: Vec<Option<Verdict>> = vec![None; candidates.len()];
+    let mut known = context.store.verdicts(verdict_context, work.iter().map(|work| work.key.as_str()))?;
+    if context.settings.retry_failed {
+        known.retain(|_, verdict| verdict.failure.is_none());
+    }
+    let mut waiting = Vec::new();
+    for work in work {
+        match known.get(&work.key) {
+            Some(verdict) => verdicts[work.position] = Some(verdict.clone()),
+            None => waiting.push(work),
+        }
+    }
+    let cached = total - waiting.len();
+    let statistics = if waiting.is_empty() {
+        None
+    } else {
+        let keep = |key: &str, verdict: &Verdict| context.store.put_verdicts(verdict_context, [(key, verdict)]);
+        let run = Run { candidates, assembled, environment, options: &options, keep: &keep };
+        Some(run.all(context, waiting, total, &mut verdicts)?)
+    };
+    for (position, verdict) in verdicts.iter_mut().enumerate() {
+        if let (Some(verdict), Ok(bundle)) = (verdict, &assembled.bundles[position]) {
+            blame_cycles(bundle, verdict);
+        }
+    }
+    let elapsed = human_seconds(watch.elapsed().as_secs_f64());
+    context.console.status("Validated", &format!("{} bundles in {elapsed}, {} from the cache", human_count(total), human_count(cached)));
+    Ok(Validated { verdicts, cached, statistics, course: watch.stop("bundles", total, cached) })
+}
+
+/// What the validation of the bundles that wait has in common.
+struct Run<'a> {
+    candidates: &'a [Candidate],
+    assembled: &'a Assembled,
+    environment: &'a Environment,
+    options: &'a Options,
+    keep: &'a (dyn Fn(&str, &Verdict) -> Result<(), StoreError> + Sync),
+}
+
+impl Run<'_> {
+    fn all(
+        &self,
+        context: &Context<'_>,
+        waiting: Vec<Work>,
+        total: usize,
+        verdicts: &mut [Option<Verdict>],
+    ) -> Result<WorkerStatistics, Problem> {
+        let task = context.console.task("Validating", "bundles", total as u64);
+        task.advance((total - waiting.len()) as u64);
+        let by_id: std::collections::HashMap<String, (usize, String)> =
+            waiting.iter().map(|work| (work.job.id.clone(), (work.position, work.key.clone()))).collect();
+        let reached = Mutex::new((verdicts, None::<Problem>));
+        let failed_to_write = |problem: Problem| {
+            reached.lock().expect("no panic while collecting").1.get_or_insert(problem);
+        };
+        let has_failed = || reached.lock().expect("no panic while collecting").1.is_some();
+        // Files are written when their turn comes, so that nothing waits for the last one.
+        let jobs = waiting.into_iter().map_while(|work| {
+            if interrupt::requested() || has_failed() {
+                return None;
+            }
+            let bundle = self.assembled.bundles[work.position].as_ref().expect("only bundles are validated");
+            match write(&work.job.file, bundle) {
+                Ok(()) => Some(work.job),
+                Err(problem) => {
+                    failed_to_write(problem);
+                    None
+                }
+            }
+        });
+        let on_verdict = |job: &Job, verdict: Verdict| {
+            // What ends after an interrupt may have ended because of it.
+            if interrupt::requested() {
+                return;
+            }
+            let (position, key) = &by_id[&job.id];
+            let is_ours = verdict.failure.as_ref().is_some_and(|failure| failure.class == FailureClass::Harness);
+            if !is_ours && let Err(error) = (self.keep)(key, &verdict) {
+                failed_to_write(error.into());
+            }
+            task.message(self.candidates[*position].name.clone());
+            task.advance(1);
+            // Nobody needs the file any more; the folder goes at the end in any case.
+            let _ = fs::remove_file(&job.file);
+            reached.lock().expect("no panic while collecting").0[*position] = Some(verdict);
+        };
+        let statistics = validate::validate(jobs, self.environment, self.options, &on_verdict)?;
+        interrupt::check()?;
+        match reached.into_inner().expect("no panic while collecting").1 {
+            Some(problem) => Err(problem),
+            None => Ok(statistics),
+        }
+    }
+}
+
+fn work(position: usize, candidate: &Candidate, bundle: &BundleFile, rules: &Rules, folder: &Path) -> Work {
+    let job = Job {
+        id: candidate.block.clone(),
+        file: folder.join(format!("{}.py", candidate.stem)),
+        class_name: candidate.name.clone(),
+        blocked_packages: bundle.own_packages.clone(),
+        operator_packages: bundle.operator_packages.clone(),
+        arguments: rules.arguments(&candidate.block).map(|(arguments, _)| arguments.clone()),
+        line_map: bundle.line_map.clone(),
+    };
+    let key = job.digest(&bundle.sha256);
+    Work { position, job, key }
+}
+
+fn write(path: &Path, bundle: &BundleFile) -> Result<(), Problem> {
+    fs::write(path, bundle.text.as_bytes()).map_err(|error| Problem::io("write", path, error))
+}
+
+/// A name that is missing because definitions need each other while they run is no unresolved name.
+fn blame_cycles(bundle: &BundleFile, verdict: &mut Verdict) {
+    let Some(cycle) = bundle.bundle.cycles.first() else { return };
+    let Some(failure) = &mut verdict.failure else { return };
+    if failure.class == FailureClass::UnresolvedName && verdict.outcomes.get(Level::Execute.name()) == Some(&LevelOutcome::Failed) {
+        failure.class = FailureClass::ImportCycle;
+        failure.message = format!("{}; these need each other while they run: {}", failure.message, cycle.join(" -> "));
+    }
+}

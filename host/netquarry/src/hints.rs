@@ -1,0 +1,109 @@
+//! From the errors of the libraries to what a person reads: what happened, where, and what to do.
+
+use std::error::Error;
+
+use netquarry_corpus::corpus::UnknownSource;
+use netquarry_corpus::failure::FetchError;
+use netquarry_corpus::load::CorpusError;
+use netquarry_corpus::snapshot::ReadError;
+use netquarry_plugin::{CallError, ConfigureError, HostError, LoadError};
+use netquarry_store::StoreError;
+
+use crate::environment::EnvironmentError;
+use crate::problem::Problem;
+use crate::validate::ValidateError;
+
+/// The last lines of a plugin's log that an error shows.
+const SHOWN_LOG: usize = 5;
+
+/// The error's own words, begun with a capital letter, and the errors behind it.
+fn told(error: &dyn Error) -> Problem {
+    let text = error.to_string();
+    let mut letters = text.chars();
+    let sentence = match letters.next() {
+        Some(first) => first.to_uppercase().chain(letters).collect(),
+        None => text,
+    };
+    match error.source() {
+        Some(cause) => Problem::new(sentence).because(cause.to_string()),
+        None => Problem::new(sentence),
+    }
+}
+
+impl From<CorpusError> for Problem {
+    fn from(error: CorpusError) -> Self {
+        told(&error).help(error.hint())
+    }
+}
+
+impl From<UnknownSource> for Problem {
+    fn from(error: UnknownSource) -> Self {
+        told(&error).help("`--source NAME=PATH` and [sources] in netquarry.toml take the name of a source of the corpus")
+    }
+}
+
+impl From<&FetchError> for Problem {
+    fn from(error: &FetchError) -> Self {
+        Self::new(format!("Cannot fetch the source `{}`", error.source_name))
+            .because(error.failure.to_string())
+            .help(error.hint())
+    }
+}
+
+impl From<ReadError> for Problem {
+    fn from(error: ReadError) -> Self {
+        told(&error).help(error.hint())
+    }
+}
+
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Self {
+        told(&error).help(error.hint())
+    }
+}
+
+impl From<EnvironmentError> for Problem {
+    fn from(error: EnvironmentError) -> Self {
+        match error {
+            EnvironmentError::Interrupted => Self::interrupted(),
+            error => told(&error).help(error.hint()),
+        }
+    }
+}
+
+impl From<ValidateError> for Problem {
+    fn from(error: ValidateError) -> Self {
+        told(&error).help(error.hint())
+    }
+}
+
+impl From<HostError> for Problem {
+    fn from(error: HostError) -> Self {
+        told(&error).help("plugins need a machine that Wasmtime compiles for: x86-64, AArch64, s390x or RISC-V, 64 bits")
+    }
+}
+
+impl From<LoadError> for Problem {
+    fn from(error: LoadError) -> Self {
+        told(&error).help("the component is at fault, or not a plugin of netquarry; [plugins] in netquarry.toml names it")
+    }
+}
+
+impl From<ConfigureError> for Problem {
+    fn from(error: ConfigureError) -> Self {
+        told(&error).help("[plugins] in netquarry.toml orders plugins by their kind, [plugin.NAME] has the options of one")
+    }
+}
+
+impl From<&CallError> for Problem {
+    fn from(error: &CallError) -> Self {
+        let item = if error.item.is_empty() { String::new() } else { format!(" {}", error.item) };
+        let mut cause = error.failure.to_string();
+        for message in &error.log[error.log.len().saturating_sub(SHOWN_LOG)..] {
+            cause.push_str(&format!("\nit logged: {}: {}", message.level, message.text));
+        }
+        Self::new(format!("The plugin {} {} failed to {}{item}", error.plugin.name, error.plugin.version, error.stage))
+            .because(cause)
+            .help(format!("the run goes on without this answer; the plugin is sha256:{}", error.plugin.digest))
+    }
+}
