@@ -88,7 +88,6 @@ fn classes(folders: &[PathBuf]) -> BTreeSet<String> {
                 && let Ok(outline) = syntax::outline(&text)
             {
                 let lines: Vec<&str> = text.split_inclusive('\n').collect();
-                let is_module = |kind: &OutlineKind| matches!(kind, OutlineKind::Class { bases } if bases.iter().any(|base| &**base == "Module"));
                 let modules = outline.definitions.iter().filter(|definition| is_module(&definition.kind));
                 let lines_of = |[first, last]: [u32; 2]| lines.get(first as usize - 1..last as usize);
                 let texts = modules.filter_map(|definition| lines_of(definition.lines));
@@ -97,6 +96,13 @@ fn classes(folders: &[PathBuf]) -> BTreeSet<String> {
         }
     }
     found
+}
+
+fn is_module(kind: &OutlineKind) -> bool {
+    match kind {
+        OutlineKind::Class { bases } => bases.iter().any(|base| &**base == "Module"),
+        OutlineKind::Function | OutlineKind::AsyncFunction => false,
+    }
 }
 
 fn measure<T>(what: &str, work: impl FnOnce() -> T) -> T {

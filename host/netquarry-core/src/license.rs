@@ -31,8 +31,8 @@ const NOTICES: [(&str, &str); 12] = [
     ("without an express license agreement from nvidia corporation is strictly prohibited", "LicenseRef-NVIDIA"),
 ];
 
-/// The SPDX expression in its canonical form: identifiers as SPDX spells them, deprecated ones of GNU replaced, operands
-/// sorted and each once. `None` where `text` is not an expression.
+/// The SPDX expression in its canonical form: identifiers as SPDX spells them, deprecated ones of GNU replaced,
+/// operands sorted and each once. `None` where `text` is not an expression.
 pub fn expression(text: &str) -> Option<String> {
     parsed(text).map(|term| term.to_string())
 }
@@ -68,8 +68,8 @@ pub fn conjunction<'l>(licenses: impl IntoIterator<Item = Option<&'l str>>) -> O
     (!terms.is_empty()).then(|| Term::join(Operator::And, terms).to_string())
 }
 
-/// An expression without regard to the order in which it was written. The operands of an `Any` are not `Any` themselves,
-/// and those of an `All` not `All`; both have two at least.
+/// An expression without regard to the order in which it was written. The operands of an `Any` are not `Any`
+/// themselves, and those of an `All` not `All`; both have two at least.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Term {
     License(String),

@@ -22,6 +22,7 @@ const QUEUE_FILES: usize = 256;
 /// What [`Store::facts`] found.
 #[derive(Debug, Default)]
 pub struct LoadedFacts {
+    /// Of the files that are known.
     pub facts: HashMap<ContentDigest, FileFacts>,
     /// Stored, but damaged or of another layout: such files count as unknown and are indexed anew.
     pub undecodable: usize,
@@ -105,8 +106,10 @@ struct EncodedFacts {
     body: Vec<u8>,
 }
 
+/// What a [`FactsWriter`] has stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FactsWritten {
+    /// Files, each time that they were added.
     pub files: u64,
     /// As stored.
     pub bytes: u64,

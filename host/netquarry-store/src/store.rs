@@ -81,6 +81,7 @@ impl Store {
         Self::open(path)
     }
 
+    /// The file.
     pub fn path(&self) -> &Path {
         &self.shared.path
     }

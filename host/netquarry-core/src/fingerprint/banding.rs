@@ -37,8 +37,8 @@ fn false_negative_area(threshold: f64, bands: u32, rows: u32) -> f64 {
     integral(|similarity| 1.0 - candidate_probability(similarity, bands, rows), threshold, 1.0)
 }
 
-/// By the midpoint rule. `datasketch` has an adaptive one; they agree about the least error for the thresholds and sizes
-/// that the tests list.
+/// By the midpoint rule. `datasketch` has an adaptive one; they agree about the least error for the thresholds and
+/// sizes that the tests list.
 fn integral(function: impl Fn(f64) -> f64, from: f64, to: f64) -> f64 {
     const STEPS: u32 = 512;
     let width = (to - from) / f64::from(STEPS);

@@ -6,8 +6,9 @@
 //! hyperparameters instead of tokens. [`blocks`] puts all of them behind [`crate::dedup::BlockSet`].
 //!
 //! One thing is not NN-DUP's: which pairs its signatures propose. Its hash functions are `(a * h + b) mod (2^61 - 1)`
-//! with `a` and `b` drawn by NumPy; those of `minhash-rs` are steps of a xorshift generator and take no parameters. Both
-//! start from the SHA-1 of a shingle and estimate the same similarity, but near the threshold they miss different pairs.
+//! with `a` and `b` drawn by NumPy; those of `minhash-rs` are steps of a xorshift generator and take no parameters.
+//! Both start from the SHA-1 of a shingle and estimate the same similarity, but near the threshold they miss different
+//! pairs.
 
 pub mod banding;
 pub mod blocks;

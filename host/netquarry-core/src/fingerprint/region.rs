@@ -26,8 +26,8 @@ pub(super) fn model_region(code: &str) -> Region<'_> {
     let offset = |line: u32| starts.get(line as usize).copied().unwrap_or(code.len());
     let chunks: Vec<&str> = spans.iter().map(|[first, last]| &code[offset(first - 1)..offset(*last)]).collect();
     let text = chunks.join("\n");
-    // Definitions that start their lines are whole statements of the module, and so is what they are joined to. Otherwise
-    // the region may be indented and not parse, or parse as something else: only reading it tells.
+    // Definitions that start their lines are whole statements of the module, and so is what they are joined to.
+    // Otherwise the region may be indented and not parse, or parse as something else: only reading it tells.
     let is_whole = |chunk: &&str| chunk.starts_with("class") || chunk.starts_with("def");
     let declared = if chunks.iter().all(is_whole) && !has_other_line_ends(code) {
         let inside = |definition: &OutlineDefinition| {
@@ -55,7 +55,7 @@ pub(super) fn parsed(code: &str) -> Option<Outline> {
 fn chosen(outline: &Outline) -> Vec<&OutlineDefinition> {
     let classes =
         || outline.definitions.iter().filter(|definition| matches!(definition.kind, OutlineKind::Class { .. }));
-    let is_module = |definition: &&OutlineDefinition| matches!(&definition.kind, OutlineKind::Class { bases } if bases.iter().any(|base| &**base == "Module"));
+    let is_module = |definition: &&OutlineDefinition| is_module(&definition.kind);
     // NN-DUP goes on by name: a class that bears the name of a `Module` class counts as one when calls are looked for.
     let names: BTreeSet<&str> = classes().filter(is_module).map(|class| &*class.name).collect();
     let called: BTreeSet<&str> = classes()
@@ -69,6 +69,13 @@ fn chosen(outline: &Outline) -> Vec<&OutlineDefinition> {
         .iter()
         .filter(|definition| definition.kind == OutlineKind::Function && called.contains(&*definition.name));
     classes().filter(is_module).chain(helpers).collect()
+}
+
+fn is_module(kind: &OutlineKind) -> bool {
+    match kind {
+        OutlineKind::Class { bases } => bases.iter().any(|base| &**base == "Module"),
+        OutlineKind::Function | OutlineKind::AsyncFunction => false,
+    }
 }
 
 /// Spans that overlap or touch become one.
@@ -145,7 +152,7 @@ class A(nn.Module):
         let class = "class A(Module):\n    x = helper()\n";
         let method = "    def helper(self):\n        pass\n";
         let region = model_region_of(&format!("{class}class B:\n{method}"));
-        assert_eq!(region, (format!("{class}\n{method}"), vec!["A", "helper"].join(" ")));
+        assert_eq!(region, (format!("{class}\n{method}"), ["A", "helper"].join(" ")));
         let region = model_region_of(&format!("class B:\n{method}{class}"));
         assert_eq!(region, (format!("{method}{class}"), String::new()));
     }

@@ -179,8 +179,8 @@ fn ranked_features(members: &[(u32, &Structure)]) -> Vec<Vec<u32>> {
     ranked.collect()
 }
 
-/// Two sets of this similarity share at least `threshold * length` elements, so they cannot differ in more than the rest
-/// of either: one of its first `length - threshold * length + 1` is shared. Rounding errors make it one more.
+/// Two sets of this similarity share at least `threshold * length` elements, so they cannot differ in more than the
+/// rest of either: one of its first `length - threshold * length + 1` is shared. Rounding errors make it one more.
 fn prefix_length(length: usize, threshold: f64) -> usize {
     let shared = (threshold * length as f64 - 1e-9).ceil().max(0.0) as usize;
     (length + 1).saturating_sub(shared.max(1)).min(length)

@@ -3,7 +3,8 @@
 //!
 //! The normalisation tokenizes text that comments and docstrings were cut out of, and fragments of files; so the broken
 //! cases are ordinary ones here, and are what they are there. One case differs: `\w` is taken as Rust's alphanumeric
-//! characters without combining marks, which agrees with Python's but for a few enclosed letters that no identifier has.
+//! characters without combining marks, which agrees with Python's but for a few enclosed letters that no identifier
+//! has.
 
 use unicode_normalization::char::is_combining_mark;
 

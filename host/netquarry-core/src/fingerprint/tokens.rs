@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use super::region::{self, Region};
 use super::tokenizer::{TokenKind, tokenize};
 
-/// How the names of layers start. NN-DUP also lists thirty-two names; each of them starts so, or has a capital letter behind
-/// its first, which is reason enough to keep a name.
+/// How the names of layers start. NN-DUP also lists thirty-two names; each of them starts so, or has a capital letter
+/// behind its first, which is reason enough to keep a name.
 const KEPT_PREFIXES: [&str; 24] = [
     "Conv",
     "Batch",
