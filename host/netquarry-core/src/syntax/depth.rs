@@ -116,7 +116,10 @@ impl Scanner<'_> {
             match byte {
                 b'\\' => self.position += 1,
                 b'\n' if !triple => break,
-                b'{' if is_formatted => braces += 1,
+                b'{' if is_formatted => {
+                    self.deepen(u32::from(braces > 0))?;
+                    braces += 1;
+                }
                 b'}' => {
                     braces = braces.saturating_sub(1);
                     self.level = if braces == 0 { level } else { self.level };

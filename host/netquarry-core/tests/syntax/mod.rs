@@ -13,6 +13,8 @@ use netquarry_core::facts::{
 use netquarry_core::source::{TextRange, lines_of};
 use netquarry_core::syntax;
 
+mod broken;
+
 #[test]
 fn facts_of_the_cases() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/syntax/cases");
