@@ -80,7 +80,8 @@ pub struct Scope {
     /// The whole `def`, `class`, `lambda` or comprehension.
     pub range: TextRange,
     /// Names bound in this scope and local to it (parameters and imports included; names declared `global` or
-    /// `nonlocal` are not), mangled as Python does, sorted by text.
+    /// `nonlocal` are not), mangled as Python does, sorted by text. To the module belong those that functions declare
+    /// `global`.
     pub locals: Vec<Symbol>,
 }
 
@@ -149,7 +150,7 @@ pub enum StatementKind {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Binding {
     pub name: Symbol,
-    /// The identifier; for an import the whole alias (`a.b as c`).
+    /// The identifier, or the content of the string in `globals()["x"] = 1`; for an import the whole alias (`a.b as c`).
     pub range: TextRange,
     pub kind: BindingKind,
     /// It stands in a block that may not run (`if`, `try`, a loop, a `match` case).
@@ -285,8 +286,8 @@ pub struct Attribute {
 pub enum ReferenceBinding {
     /// The module's globals, then builtins.
     Module,
-    /// A name bound in an enclosing function by `imports[import].names[name]` of the same statement. `exclusive` where
-    /// nothing else binds that name in that function.
+    /// A name bound in an enclosing function or class by `imports[import].names[name]` of the same statement, the first
+    /// import of it that binds the name. `exclusive` where nothing else binds the name there.
     LocalImport { import: u32, name: u32, exclusive: bool },
 }
 
