@@ -1,9 +1,18 @@
-//! The components that are built with the host.
+//! The components that are built with the host, each kind through the border and back.
 
-use netquarry_plugin::{Kind, Registry, first_party, first_party_registry};
-use serde_json::json;
+use std::sync::Arc;
+use std::thread;
 
-use crate::support::{embedded, host, module_class};
+use netquarry_core::dedup::{BlockSet, BlockSummary};
+use netquarry_core::dynamic::{CodeIndex, DefinitionSummary, DynamicAnswer, DynamicQuestion};
+use netquarry_core::fingerprint::blocks::CodeBlocks;
+use netquarry_core::record::ParameterRecord;
+use netquarry_core::syntax::PARSER_STACK_BYTES;
+use netquarry_plugin::{ConfigureError, DedupStrategy, Kind, Registry, first_party, first_party_registry};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::support::{embedded, host, module_class, record};
 
 #[test]
 fn every_component_loads_and_is_what_the_registry_says() {
@@ -19,6 +28,23 @@ fn every_component_loads_and_is_what_the_registry_says() {
         assert_eq!(plugin.description().kind, listed.kind);
         assert_eq!(plugin.description().version, newest.version);
         assert!(newest.matches(component.bytes), "{}", component.name);
+        assert!(!newest.matches(b"something else"));
+    }
+}
+
+#[test]
+fn every_component_describes_its_configuration() {
+    let host = host();
+    for component in first_party() {
+        let plugin = host.load(component.bytes).expect("a first-party component loads");
+        let description = plugin.description();
+        let properties = description.configuration_schema.get("properties").and_then(Value::as_object);
+        for (name, property) in properties.into_iter().flatten() {
+            let is_described = property.get("description").is_some() || property.get("$ref").is_some();
+            assert!(is_described, "{name} of {}", component.name);
+        }
+        assert_eq!(description.configuration_schema["additionalProperties"], false, "{}", component.name);
+        assert!(!description.documentation.trim().is_empty());
     }
 }
 
@@ -33,4 +59,186 @@ fn a_rule_discovers() {
     assert!(discovery.failures.is_empty(), "{:?}", discovery.failures);
     let names: Vec<&str> = discovery.proposals.iter().map(|proposal| proposal.qualified_name.as_str()).collect();
     assert_eq!(names, ["package.module.First", "package.module.Third"]);
+}
+
+#[test]
+fn proposals_do_not_depend_on_threads_and_batches() {
+    let plugin = embedded(&host(), "discover-nn-module-deep");
+    let rule = plugin.discovery_rule(&json!({})).expect("it accepts an empty configuration");
+    let mut classes: Vec<_> = (0..1500).map(|number| module_class(&format!("Conv{number}Attention"))).collect();
+    for (number, class) in classes.iter_mut().enumerate() {
+        class.module = format!("package.module{}", number / 70);
+        class.methods.truncate(usize::from(number % 3 > 0));
+    }
+    let expected = rule.discover(&classes).proposals;
+    assert_eq!(expected.len(), 1000);
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| rule.discover(&classes).proposals)).collect();
+        for thread in threads {
+            assert_eq!(thread.join().expect("no thread fails"), expected);
+        }
+    });
+    let halves = classes.chunks(700).flat_map(|chunk| rule.discover(chunk).proposals);
+    let paths: Vec<String> = halves.map(|proposal| proposal.qualified_name).collect();
+    assert_eq!(paths, expected.iter().map(|proposal| proposal.qualified_name.clone()).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_shim_tells_its_tables() {
+    let host = host();
+    let timm = embedded(&host, "shim-timm").repo_shim(&json!({})).expect("it accepts an empty configuration");
+    let tables = timm.tables().expect("it tells");
+    assert_eq!(tables.plugin, "shim-timm 0.1.0");
+    assert_eq!(tables.packages, ["timm"]);
+    let dropped: Vec<&str> = tables.dropped_decorators.iter().map(|rule| rule.path.as_str()).collect();
+    assert!(dropped.contains(&"timm.models._registry.register_model"));
+
+    let torchvision = embedded(&host, "shim-torchvision").repo_shim(&json!({})).expect("it accepts it");
+    let tables = torchvision.tables().expect("it tells");
+    assert_eq!(tables.operator_namespaces[0].import, "import torchvision");
+    assert!(tables.replaced_definitions[0].by.contains("def _has_ops():"));
+}
+
+/// An index in which `resize` has two kernels.
+struct Kernels;
+
+impl CodeIndex for Kernels {
+    fn find(&self, _: &str) -> Option<DefinitionSummary> {
+        None
+    }
+
+    fn source(&self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn references(&self, _: &str) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn registered(&self, registry: &str, key: &str) -> Vec<String> {
+        if registry.ends_with("._register_kernel_internal") {
+            vec![format!("{key}_mask"), format!("{key}_image")]
+        } else {
+            Vec::new()
+        }
+    }
+}
+
+#[test]
+fn a_shim_answers_through_the_index() {
+    let plugin = embedded(&host(), "shim-torchvision");
+    let shim = plugin.repo_shim(&json!({})).expect("it accepts an empty configuration");
+    let index: Arc<dyn CodeIndex> = Arc::new(Kernels);
+    let question = DynamicQuestion {
+        name: "torchvision.transforms.v2.functional._utils._get_kernel".to_owned(),
+        referrer: "torchvision.transforms.v2.functional._geometry.resize".to_owned(),
+        expression: "_get_kernel(resize, type(inpt))".to_owned(),
+        literals: Vec::new(),
+    };
+    match shim.answer(&question, &index).expect("it answers") {
+        DynamicAnswer::Definitions { paths, .. } => assert_eq!(
+            paths,
+            [
+                "torchvision.transforms.v2.functional._geometry.resize_image",
+                "torchvision.transforms.v2.functional._geometry.resize_mask"
+            ]
+        ),
+        other => panic!("{other:?}"),
+    }
+    let unknown = DynamicQuestion { name: "torchvision.models.get_model".to_owned(), ..question };
+    assert!(matches!(shim.answer(&unknown, &index), Ok(DynamicAnswer::Unknown { .. })));
+}
+
+const RESIDUAL: &str = "
+class Residual(nn.Module):
+    def __init__(self, channels):
+        super().__init__()
+        self.first = nn.Conv2d(channels, channels, kernel_size=3, padding=1)
+        self.norm = nn.BatchNorm2d(channels)
+        self.second = nn.Conv2d(channels, channels, kernel_size=3, padding=1)
+
+    def forward(self, x):
+        return x + self.second(F.relu(self.norm(self.first(x))))
+";
+
+/// Blocks of the names and codes, the first one of the best source.
+fn blocks(codes: &[(&str, String)]) -> Arc<dyn BlockSet> {
+    let summary = |(position, (name, code)): (usize, &(&str, String))| BlockSummary {
+        id: format!("test:{name}"),
+        name: (*name).to_owned(),
+        source: "test".to_owned(),
+        priority: -i32::try_from(position).expect("few blocks"),
+        level: 3,
+        accuracy: None,
+        characters: code.chars().count() as u64,
+        sha256: Sha256::digest(code.as_bytes()).into(),
+    };
+    let codes = codes.iter().enumerate();
+    Arc::new(CodeBlocks::new(codes.map(|block| (summary(block), Arc::from(block.1.1.as_str())))))
+}
+
+/// The removals of a strategy with its defaults, on a thread that can parse.
+fn deduplicated(name: &str, codes: Vec<(&'static str, String)>) -> Vec<(u32, u32, String)> {
+    let plugin = embedded(&host(), name);
+    let strategy: DedupStrategy = plugin.dedup_strategy(&json!({})).expect("it accepts an empty configuration");
+    let run = move || strategy.run(&blocks(&codes)).expect("it has no reason to fail");
+    let thread = thread::Builder::new().stack_size(PARSER_STACK_BYTES).spawn(run).expect("a thread can be started");
+    let removals = thread.join().expect("it does not panic");
+    removals.into_iter().map(|removal| (removal.block, removal.survivor, removal.reason)).collect()
+}
+
+fn removed(block: u32, survivor: u32, reason: &str) -> (u32, u32, String) {
+    (block, survivor, reason.to_owned())
+}
+
+#[test]
+fn equal_code_is_an_exact_duplicate() {
+    let codes = vec![("a", RESIDUAL.to_owned()), ("b", RESIDUAL.to_owned()), ("c", RESIDUAL.replace("relu", "gelu"))];
+    assert_eq!(deduplicated("dedup-exact", codes), [removed(1, 0, "exact")]);
+}
+
+#[test]
+fn renamed_and_commented_code_is_a_lexical_duplicate() {
+    let renamed = RESIDUAL.replace("channels", "width").replace("    def forward", "    # The way forward.\n    def forward");
+    let different = RESIDUAL.replace("Conv2d", "Linear").replace("kernel_size=3, padding=1", "bias=False");
+    let codes = vec![("a", RESIDUAL.to_owned()), ("b", renamed), ("c", different)];
+    assert_eq!(deduplicated("dedup-lexical", codes), [removed(1, 0, "lexical")]);
+}
+
+#[test]
+fn the_same_layers_are_a_structural_duplicate() {
+    let reordered = RESIDUAL.replace("x + self.second(F.relu(self.norm(self.first(x))))", "self.second(F.relu(self.norm(self.first(x)))) + x");
+    let other = RESIDUAL.replace("kernel_size=3", "kernel_size=7");
+    let codes = vec![("a", RESIDUAL.to_owned()), ("b", reordered), ("c", other)];
+    assert_eq!(deduplicated("dedup-structural", codes), [removed(1, 0, "structural_equal")]);
+}
+
+#[test]
+fn an_emitter_describes_blocks_and_their_index() {
+    let plugin = embedded(&host(), "emit-neutral-spec");
+    let emitter = plugin.spec_emitter(&json!({})).expect("it accepts an empty configuration");
+    let mut odd = record("Odd");
+    odd.forward = vec![ParameterRecord { name: "x".to_owned(), kind: "sideways".to_owned(), annotation: None, default: None }];
+    let emission = emitter.emit(&[record("Two"), odd, record("One")]);
+    let paths: Vec<&str> = emission.files.iter().map(|file| file.path.as_str()).collect();
+    assert_eq!(paths, ["blocks/One.json", "blocks/Two.json", "index.json"]);
+    assert_eq!(emission.failures.len(), 1);
+    assert!(emission.failures[0].to_string().contains("parameter of the unknown kind \"sideways\""));
+    let index: Value = serde_json::from_slice(&emission.files[2].content).expect("it is JSON");
+    assert_eq!(index["blocks"][0]["id"], "test:package.module.One");
+}
+
+#[test]
+fn a_wrong_configuration_is_told_where() {
+    let plugin = embedded(&host(), "dedup-lexical");
+    for (configuration, expected) in [
+        (json!({"threshold": 2}), "/threshold"),
+        (json!({"prefer": ["level", "beauty"]}), "/prefer/1"),
+        (json!({"treshold": 0.9}), "/treshold"),
+    ] {
+        match plugin.dedup_strategy(&configuration) {
+            Err(ConfigureError::Refused { pointer, .. }) => assert_eq!(pointer, expected),
+            other => panic!("{:?}", other.err()),
+        }
+    }
 }

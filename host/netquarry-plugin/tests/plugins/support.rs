@@ -1,11 +1,18 @@
 //! Hosts, plugins and descriptions for tests.
 
+use std::collections::BTreeMap;
+use std::path::Path;
+
 use netquarry_core::discovery::{Ancestor, BaseClass, ClassDescription, MethodDescription};
+use netquarry_core::record::{BlockRecord, Category, RecordSource};
+use netquarry_core::source::SourceKind;
+use netquarry_core::verdict::Evidence;
 use netquarry_plugin::{HostOptions, Plugin, PluginHost, first_party};
 
-/// A host without a cache and with the usual limits.
+/// A host with the usual limits, and with a cache that all tests share.
 pub(crate) fn host() -> PluginHost {
-    PluginHost::new(HostOptions::default()).expect("this machine can run plugins")
+    let compiled_cache = Some(Path::new(env!("CARGO_TARGET_TMPDIR")).join("plugins"));
+    PluginHost::new(HostOptions { compiled_cache, limits: None }).expect("this machine can run plugins")
 }
 
 /// The first-party plugin with this name.
@@ -40,5 +47,44 @@ pub(crate) fn module_class(name: &str) -> ClassDescription {
         summary: None,
         conditional: false,
         subclassed: false,
+    }
+}
+
+/// The record of a block of `package.module` about which little is known.
+pub(crate) fn record(name: &str) -> BlockRecord {
+    let source = RecordSource {
+        name: "test".to_owned(),
+        kind: SourceKind::Local,
+        version: None,
+        commit: None,
+        path: "package/module.py".to_owned(),
+        lines: [1, 9],
+        sha1: "0".repeat(40),
+    };
+    BlockRecord {
+        block: format!("test:package.module.{name}"),
+        name: name.to_owned(),
+        category: Category::Utility,
+        discovered_by: "a test".to_owned(),
+        source,
+        bundle: Some(format!("blocks/{name}.py")),
+        sha256: None,
+        lines: None,
+        requirements: vec!["torch".to_owned()],
+        unresolved: Vec::new(),
+        replaced: Vec::new(),
+        edits: Vec::new(),
+        closure: Vec::new(),
+        constructor: Vec::new(),
+        forward: Vec::new(),
+        level: 0,
+        levels: BTreeMap::new(),
+        failure: None,
+        evidence: Evidence::default(),
+        tainted: false,
+        protections: Vec::new(),
+        dedup: None,
+        swhid: String::new(),
+        license: None,
     }
 }

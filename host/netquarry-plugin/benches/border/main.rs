@@ -1,0 +1,231 @@
+//! What it costs that plugins run as WebAssembly, against the same code called natively.
+//!
+//! ```text
+//! cargo bench -p netquarry-plugin --bench border -- [FOLDER]
+//! ```
+//!
+//! `FOLDER` holds Python files, such as an unpacked wheel; without one, classes are made up. Seconds are CPU seconds of the
+//! process, the least of several runs.
+
+#![expect(clippy::print_stdout, reason = "the figures are what it is for")]
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+
+use discover_nn_module_deep::NnModuleDeep;
+use emit_neutral_spec::NeutralSpec;
+use netquarry_core::dedup::{BlockSet, BlockSummary};
+use netquarry_core::discovery::ClassDescription;
+use netquarry_core::fingerprint::blocks::CodeBlocks;
+use netquarry_core::index::{FileId, Index, IndexedSource};
+use netquarry_core::record::BlockRecord;
+use netquarry_core::source::{ContentDigest, Source, SourceFile, SourceKind};
+use netquarry_core::syntax::{self, PARSER_STACK_BYTES};
+use netquarry_plugin::{HostOptions, Plugin, PluginHost, first_party};
+use netquarry_sdk::dedup::DedupStrategy as _;
+use netquarry_sdk::discovery::DiscoveryRule as _;
+use netquarry_sdk::emit::SpecEmitter as _;
+use netquarry_sdk::{Plugin as SdkPlugin, configured};
+use rustix::time::{ClockId, clock_gettime};
+use serde_json::json;
+use sha2::{Digest, Sha256};
+
+mod native;
+
+fn main() {
+    let folder = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).map(PathBuf::from);
+    let bench = move || run(folder.as_deref());
+    let thread = thread::Builder::new().stack_size(PARSER_STACK_BYTES).spawn(bench).expect("a thread can be started");
+    thread.join().expect("the benchmark does not panic");
+}
+
+fn run(folder: Option<&Path>) {
+    let material = match folder {
+        Some(folder) => Material::read(folder),
+        None => Material::invented(1_500),
+    };
+    println!("{}: {} classes, {} codes", material.origin, material.classes.len(), material.codes.len());
+    loading();
+    println!("\n{:<24} {:>8} {:>12} {:>12} {:>8}", "plugin", "items", "wasm", "native", "ratio");
+    discovery(&material);
+    deduplication(&material);
+    emission(&material);
+}
+
+/// Classes and their codes.
+struct Material {
+    origin: String,
+    classes: Vec<ClassDescription>,
+    codes: Vec<(String, Arc<str>)>,
+}
+
+impl Material {
+    fn read(folder: &Path) -> Self {
+        let mut paths = Vec::new();
+        python_files(folder, &mut paths);
+        let mut files = Vec::new();
+        let mut texts: Vec<Arc<str>> = Vec::new();
+        for path in &paths {
+            let Ok(bytes) = fs::read(path) else { continue };
+            let Ok(text) = syntax::decode(&bytes) else { continue };
+            let relative = path.strip_prefix(folder).unwrap_or(path).to_string_lossy().replace('\\', "/");
+            let module = relative.trim_end_matches(".py").replace('/', ".");
+            let module = module.strip_suffix(".__init__").unwrap_or(&module).to_owned();
+            let digest = ContentDigest::of(&bytes);
+            let file = SourceFile { path: relative, module: Some(module), digest, bytes: bytes.len() as u64 };
+            files.push((file, Arc::new(syntax::facts(&bytes))));
+            texts.push(Arc::from(&*text));
+        }
+        let source = Source {
+            name: "bench".to_owned(),
+            kind: SourceKind::Local,
+            version: None,
+            commit: None,
+            url: None,
+            license: None,
+            distribution: None,
+        };
+        let index = Index::build(vec![IndexedSource { source, files }], &[]);
+        let subclassed: HashSet<_> = index.subclassed();
+        let ids: Vec<FileId> = index.files().map(|(id, _)| id).collect();
+        let mut material = Self { origin: folder.display().to_string(), classes: Vec::new(), codes: Vec::new() };
+        for id in ids {
+            let text = &texts[id.0 as usize];
+            for class in index.describe(id, text, &subclassed) {
+                let code = index.statement(class.definition).range.slice(text);
+                material.codes.push((class.description.path.clone(), Arc::from(code)));
+                material.classes.push(class.description);
+            }
+        }
+        material
+    }
+
+    fn invented(count: usize) -> Self {
+        let text = |number: usize| {
+            let layers: String = (0..number % 40)
+                .map(|layer| format!("        self.layer{layer} = nn.Conv2d({number}, {layer}, kernel_size=3)\n"))
+                .collect();
+            format!("class Block{number}(nn.Module):\n    def __init__(self):\n{layers}        pass\n\n    def forward(self, x):\n        return x\n")
+        };
+        let codes = (0..count).map(|number| (format!("invented.Block{number}"), Arc::from(text(number)))).collect();
+        let classes = (0..count).map(native::invented_class).collect();
+        Self { origin: "made up".to_owned(), classes, codes }
+    }
+
+    fn blocks(&self) -> Arc<dyn BlockSet> {
+        let summary = |(name, code): &(String, Arc<str>)| BlockSummary {
+            id: format!("bench:{name}"),
+            name: name.clone(),
+            source: "bench".to_owned(),
+            priority: 0,
+            level: 3,
+            accuracy: None,
+            characters: code.chars().count() as u64,
+            sha256: Sha256::digest(code.as_bytes()).into(),
+        };
+        Arc::new(CodeBlocks::new(self.codes.iter().map(|block| (summary(block), Arc::clone(&block.1)))))
+    }
+
+    fn records(&self) -> Vec<BlockRecord> {
+        self.classes.iter().take(1_000).map(native::record).collect()
+    }
+}
+
+fn python_files(folder: &Path, into: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    paths.sort();
+    for path in paths {
+        if path.is_dir() {
+            python_files(&path, into);
+        } else if path.extension().is_some_and(|extension| extension == "py") {
+            into.push(path);
+        }
+    }
+}
+
+/// Compiling, loading what was compiled, and a call that does next to nothing.
+fn loading() {
+    let folder = tempfile::TempDir::new().expect("there is room");
+    let options = || HostOptions { compiled_cache: Some(folder.path().join("plugins")), limits: None };
+    let cold = PluginHost::new(options()).expect("this machine can run plugins");
+    let load_all = |host: &PluginHost| first_party().iter().for_each(|component| drop(host.load(component.bytes)));
+    let bytes: usize = first_party().iter().map(|component| component.bytes.len()).sum();
+    println!("{} components, {} KiB", first_party().len(), bytes / 1024);
+    println!("compile all: {:.1} ms", 1e3 * cpu_seconds(|| load_all(&cold)));
+    let warm = PluginHost::new(options()).expect("this machine can run plugins");
+    println!("load all from the cache and describe: {:.2} ms", 1e3 * least(|| load_all(&warm)));
+    let shim = plugin(&warm, "shim-timm").repo_shim(&json!({})).expect("it accepts an empty configuration");
+    let calls = || (0..100).for_each(|_| drop(shim.tables()));
+    println!("instantiate, configure and one small call: {:.1} us", 1e4 * least(calls));
+}
+
+fn discovery(material: &Material) {
+    let host = host();
+    let rule = plugin(&host, NnModuleDeep::NAME).discovery_rule(&json!({})).expect("it accepts an empty configuration");
+    let wasm = least(|| drop(rule.discover(&material.classes)));
+    let native_rule = configured::<NnModuleDeep>("{}").expect("it accepts an empty configuration");
+    let classes: Vec<_> = material.classes.iter().map(native::class).collect();
+    let native = least(|| drop(native_rule.discover(&classes)));
+    report(NnModuleDeep::NAME, material.classes.len(), wasm, native);
+}
+
+fn deduplication(material: &Material) {
+    let host = host();
+    let blocks = material.blocks();
+    let both = |name: &str, native: &dyn Fn()| {
+        let strategy = plugin(&host, name).dedup_strategy(&json!({})).expect("it accepts an empty configuration");
+        // The kernels keep what they computed: the first run fills their memory.
+        drop(strategy.run(&blocks));
+        let wasm = least(|| drop(strategy.run(&blocks)));
+        report(name, material.codes.len(), wasm, least(native));
+    };
+    let exact = configured::<dedup_exact::Exact>("{}").expect("it accepts an empty configuration");
+    both(dedup_exact::Exact::NAME, &|| drop(exact.deduplicate(&native::Blocks(&*blocks))));
+    let lexical = configured::<dedup_lexical::Lexical>("{}").expect("it accepts an empty configuration");
+    both(dedup_lexical::Lexical::NAME, &|| drop(lexical.deduplicate(&native::Blocks(&*blocks))));
+    let structural = configured::<dedup_structural::Structural>("{}").expect("it accepts an empty configuration");
+    both(dedup_structural::Structural::NAME, &|| drop(structural.deduplicate(&native::Blocks(&*blocks))));
+}
+
+fn emission(material: &Material) {
+    let host = host();
+    let records = material.records();
+    let emitter = plugin(&host, NeutralSpec::NAME).spec_emitter(&json!({})).expect("it accepts an empty configuration");
+    let wasm = least(|| drop(emitter.emit(&records)));
+    let native_emitter = configured::<NeutralSpec>("{}").expect("it accepts an empty configuration");
+    let blocks: Vec<_> = records.iter().map(native::block).collect();
+    let native = least(|| blocks.iter().for_each(|block| drop(native_emitter.emit_block(block))));
+    report(NeutralSpec::NAME, records.len(), wasm, native);
+}
+
+fn host() -> PluginHost {
+    PluginHost::new(HostOptions::default()).expect("this machine can run plugins")
+}
+
+fn plugin(host: &PluginHost, name: &str) -> Plugin {
+    let component = first_party().iter().find(|component| component.name == name).expect("it is embedded");
+    host.load(component.bytes).expect("a first-party component loads")
+}
+
+fn report(name: &str, items: usize, wasm: f64, native: f64) {
+    println!("{name:<24} {items:>8} {:>9.2} ms {:>9.2} ms {:>8.2}", 1e3 * wasm, 1e3 * native, wasm / native);
+}
+
+/// CPU seconds of the process, all threads.
+fn cpu_seconds(work: impl FnOnce()) -> f64 {
+    let now = || {
+        let time = clock_gettime(ClockId::ProcessCPUTime);
+        time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+    };
+    let start = now();
+    work();
+    now() - start
+}
+
+fn least(work: impl Fn()) -> f64 {
+    (0..7).map(|_| cpu_seconds(&work)).fold(f64::INFINITY, f64::min)
+}

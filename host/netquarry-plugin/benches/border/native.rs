@@ -1,0 +1,256 @@
+//! The host's side as the SDK's types, for calls of plugins without WebAssembly.
+
+use std::collections::BTreeMap;
+
+use netquarry_core::dedup::{Banding, BlockSet, Normalisation, Shingling};
+use netquarry_core::discovery::{Ancestor, BaseClass, ClassDescription, MethodDescription};
+use netquarry_core::record::{BlockRecord, Category, ParameterRecord, RecordSource};
+use netquarry_core::source::SourceKind;
+use netquarry_core::verdict::Evidence;
+use netquarry_sdk::dedup::{self, BlockSummary, Pair, SimilarPair, Structure};
+use netquarry_sdk::discovery::{self, Method};
+use netquarry_sdk::emit::{self, Parameter, ParameterKind, Provenance};
+
+/// The kernels of the host without the border.
+pub(crate) struct Blocks<'a>(pub(crate) &'a dyn BlockSet);
+
+fn hexadecimal(digest: [u8; 32]) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn shingling(shingling: &dedup::Shingling) -> Shingling {
+    Shingling { normalisation: Normalisation::NnDup, width: shingling.width }
+}
+
+impl dedup::Blocks for Blocks<'_> {
+    fn count(&self) -> u32 {
+        self.0.len()
+    }
+
+    fn summaries(&self, start: u32, count: u32) -> Vec<BlockSummary> {
+        let end = start.saturating_add(count).min(self.0.len());
+        let summary = |block| {
+            let summary = self.0.summary(block);
+            BlockSummary {
+                id: summary.id,
+                name: summary.name,
+                source: summary.source,
+                priority: summary.priority,
+                level: summary.level,
+                accuracy: summary.accuracy,
+                characters: summary.characters,
+                sha256: hexadecimal(summary.sha256),
+            }
+        };
+        (start..end).map(summary).collect()
+    }
+
+    fn code(&self, block: u32) -> String {
+        self.0.code(block).into_owned()
+    }
+
+    fn tokens(&self, block: u32, _: &str) -> Result<Vec<String>, String> {
+        Ok(self.0.tokens(block, Normalisation::NnDup))
+    }
+
+    fn shingle_count(&self, block: u32, options: &dedup::Shingling) -> Result<u32, String> {
+        Ok(self.0.shingle_count(block, shingling(options)))
+    }
+
+    fn signature(&self, block: u32, options: &dedup::Shingling, permutations: u32) -> Result<Vec<u32>, String> {
+        Ok(self.0.signature(block, shingling(options), permutations))
+    }
+
+    fn candidate_pairs(
+        &self,
+        members: &[u32],
+        options: &dedup::Shingling,
+        banding: dedup::Banding,
+    ) -> Result<Vec<Pair>, String> {
+        let banding = Banding { permutations: banding.permutations, bands: banding.bands, rows: banding.rows };
+        let pairs = self.0.candidate_pairs(members, shingling(options), banding);
+        Ok(pairs.into_iter().map(|(first, second)| Pair { first, second }).collect())
+    }
+
+    fn jaccard(&self, block: u32, others: &[u32], options: &dedup::Shingling) -> Result<Vec<f64>, String> {
+        Ok(self.0.jaccard(block, others, shingling(options)))
+    }
+
+    fn structure(&self, block: u32) -> Structure {
+        let structure = self.0.structure(block);
+        Structure {
+            sha256: hexadecimal(structure.sha256),
+            calls: structure.calls,
+            call_counts: structure.call_counts,
+            hyperparameters: structure.hyperparameters,
+        }
+    }
+
+    fn structure_digests(&self, members: &[u32]) -> Vec<String> {
+        self.0.structure_digests(members).into_iter().map(hexadecimal).collect()
+    }
+
+    fn structural_pairs(&self, members: &[u32], threshold: f64) -> Vec<SimilarPair> {
+        let pairs = self.0.structural_pairs(members, threshold);
+        let pair = |pair: netquarry_core::dedup::SimilarPair| SimilarPair {
+            first: pair.first,
+            second: pair.second,
+            similarity: pair.similarity,
+        };
+        pairs.into_iter().map(pair).collect()
+    }
+}
+
+fn method(method: &MethodDescription) -> Method {
+    Method {
+        name: method.name.clone(),
+        parameters: method.parameters.clone(),
+        decorators: method.decorators.clone(),
+        stub: method.is_stub,
+    }
+}
+
+pub(crate) fn class(class: &ClassDescription) -> discovery::ClassDescription {
+    let base =
+        |base: &BaseClass| discovery::BaseClass { written: base.written.clone(), resolved: base.resolved.clone() };
+    let ancestor = |ancestor: &Ancestor| discovery::Ancestor {
+        path: ancestor.path.clone(),
+        external: ancestor.external,
+        methods: ancestor.methods.iter().map(method).collect(),
+    };
+    discovery::ClassDescription {
+        name: class.name.clone(),
+        path: class.path.clone(),
+        module: class.module.clone(),
+        source: class.source.clone(),
+        file: class.file.clone(),
+        bases: class.bases.iter().map(base).collect(),
+        metaclass: class.metaclass.clone(),
+        ancestors: class.ancestors.iter().map(ancestor).collect(),
+        methods: class.methods.iter().map(method).collect(),
+        decorators: class.decorators.clone(),
+        attributes: class.attributes.clone(),
+        references: class.references.clone(),
+        summary: class.summary.clone(),
+        conditional: class.conditional,
+        subclassed: class.subclassed,
+    }
+}
+
+pub(crate) fn invented_class(number: usize) -> ClassDescription {
+    let method = |name: &str| MethodDescription {
+        name: name.to_owned(),
+        parameters: vec!["self".to_owned(), "x".to_owned()],
+        decorators: Vec::new(),
+        is_stub: false,
+    };
+    let path = "torch.nn.Module".to_owned();
+    let module = format!("invented.module{}", number / 8);
+    let name = format!("Block{number}");
+    ClassDescription {
+        path: format!("{module}.{name}"),
+        name,
+        file: format!("invented/module{}.py", number / 8),
+        module,
+        source: "invented".to_owned(),
+        bases: vec![BaseClass { written: Some("nn.Module".to_owned()), resolved: Some(path.clone()) }],
+        metaclass: None,
+        ancestors: vec![Ancestor { path, external: true, methods: Vec::new() }],
+        methods: ["__init__", "forward", "extra_repr"].map(method).to_vec(),
+        decorators: Vec::new(),
+        attributes: Vec::new(),
+        references: ["F.relu", "nn.BatchNorm2d", "nn.Conv2d", "nn.Module", "torch.Tensor"].map(str::to_owned).to_vec(),
+        summary: Some("A block that nobody wrote.".to_owned()),
+        conditional: false,
+        subclassed: false,
+    }
+}
+
+fn parameter(name: &str) -> ParameterRecord {
+    ParameterRecord {
+        name: name.to_owned(),
+        kind: "positional_or_keyword".to_owned(),
+        annotation: Some("int".to_owned()),
+        default: Some("1".to_owned()),
+    }
+}
+
+pub(crate) fn record(class: &ClassDescription) -> BlockRecord {
+    let source = RecordSource {
+        name: class.source.clone(),
+        kind: SourceKind::Local,
+        version: None,
+        commit: None,
+        path: class.file.clone(),
+        lines: [1, 100],
+        sha1: "0".repeat(40),
+    };
+    BlockRecord {
+        block: format!("{}:{}", class.source, class.path),
+        name: class.name.clone(),
+        category: Category::Utility,
+        discovered_by: "the benchmark".to_owned(),
+        source,
+        bundle: Some(format!("blocks/{}.py", class.path)),
+        sha256: Some("0".repeat(64)),
+        lines: Some(100),
+        requirements: vec!["torch".to_owned()],
+        unresolved: Vec::new(),
+        replaced: Vec::new(),
+        edits: Vec::new(),
+        closure: Vec::new(),
+        constructor: ["channels", "kernel_size", "stride"].map(parameter).to_vec(),
+        forward: vec![parameter("x")],
+        level: 3,
+        levels: BTreeMap::new(),
+        failure: None,
+        evidence: Evidence::default(),
+        tainted: false,
+        protections: Vec::new(),
+        dedup: None,
+        swhid: String::new(),
+        license: None,
+    }
+}
+
+/// The record as the plugin gets it, with what [`record`] fills in.
+pub(crate) fn block(record: &BlockRecord) -> emit::Block {
+    let parameter = |parameter: &ParameterRecord| Parameter {
+        name: parameter.name.clone(),
+        kind: ParameterKind::PositionalOrKeyword,
+        annotation: parameter.annotation.clone(),
+        default: parameter.default.clone(),
+    };
+    let provenance = Provenance {
+        source: record.source.name.clone(),
+        kind: "local".to_owned(),
+        version: None,
+        commit: None,
+        file: record.source.path.clone(),
+        first_line: record.source.lines[0],
+        last_line: record.source.lines[1],
+        sha1: record.source.sha1.clone(),
+        swhid: record.swhid.clone(),
+    };
+    emit::Block {
+        id: record.block.clone(),
+        name: record.name.clone(),
+        category: emit::Category::Utility,
+        provenance,
+        license: None,
+        bundle: record.bundle.clone(),
+        sha256: record.sha256.clone(),
+        requirements: record.requirements.clone(),
+        constructor_parameters: record.constructor.iter().map(parameter).collect(),
+        forward_parameters: record.forward.iter().map(parameter).collect(),
+        constructor_arguments: Vec::new(),
+        inputs: Vec::new(),
+        outputs: Vec::new(),
+        parameter_count: None,
+        closure: Vec::new(),
+        level: record.level,
+        outcomes: Vec::new(),
+        failure: None,
+        manifest_record: String::new(),
+    }
+}
