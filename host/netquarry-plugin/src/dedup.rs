@@ -67,7 +67,9 @@ fn removals(count: u32, answer: Vec<blocks::Removal>) -> Result<Vec<Removal>, St
     for removal in &answer {
         match usize::try_from(removal.survivor).ok().and_then(|survivor| goes.get(survivor)) {
             Some(false) => {}
-            Some(true) => return Err(format!("block {}, the survivor of {}, goes too", removal.survivor, removal.block)),
+            Some(true) => {
+                return Err(format!("block {}, the survivor of {}, goes too", removal.survivor, removal.block));
+            }
             None => return Err(format!("it keeps block {} of {count}", removal.survivor)),
         }
         if removal.similarity.is_some_and(|similarity| !(0.0..=1.0).contains(&similarity)) {
@@ -227,8 +229,7 @@ impl blocks::HostBlockSet for State {
     ) -> wasmtime::Result<Vec<blocks::SimilarPair>> {
         let blocks = self.blocks_of(&handle, &members)?;
         let pairs = blocks.structural_pairs(&members, threshold);
-        let converted =
-            |SimilarPair { first, second, similarity }| blocks::SimilarPair { first, second, similarity };
+        let converted = |SimilarPair { first, second, similarity }| blocks::SimilarPair { first, second, similarity };
         Ok(pairs.into_iter().map(converted).collect())
     }
 

@@ -117,7 +117,8 @@ fn proposals(
     let mut proposals = Vec::with_capacity(answer.len());
     for classes::Proposal { index, category, reason } in answer {
         let index = usize::try_from(index).ok().filter(|index| *index < range.len());
-        let index = range.start + index.ok_or_else(|| format!("it proposes a class beyond the {} given", range.len()))?;
+        let index =
+            range.start + index.ok_or_else(|| format!("it proposes a class beyond the {} given", range.len()))?;
         let qualified_name = all[index].path.clone();
         proposals.push(CandidateProposal { index, qualified_name, category: category.into(), reason });
     }

@@ -144,10 +144,10 @@ fn converted(block: &BlockRecord) -> Result<records::Block, String> {
     let tensors = |tensors: &[TensorShape]| tensors.iter().map(tensor).collect();
     let outcome = |level: Level| Some((level.name().to_owned(), (*block.levels.get(level.name())?).into()));
     let arguments = block.evidence.constructor_arguments.iter();
-    let failure = block.failure.as_ref().map(|failure| records::Failure {
-        class: snake_case_name(&failure.class),
-        message: failure.message.clone(),
-    });
+    let failure = block
+        .failure
+        .as_ref()
+        .map(|failure| records::Failure { class: snake_case_name(&failure.class), message: failure.message.clone() });
     Ok(records::Block {
         id: block.block.clone(),
         name: block.name.clone(),

@@ -46,7 +46,9 @@ fn is_device(component: &str) -> bool {
     let stem = component.split('.').next().unwrap_or(component).trim_end().to_lowercase();
     let numbered = |prefix: &str| {
         let number = stem.strip_prefix(prefix);
-        number.is_some_and(|number| matches!(number, "¹" | "²" | "³") || (number.len() == 1 && number.as_bytes()[0].is_ascii_digit()))
+        number.is_some_and(|number| {
+            matches!(number, "¹" | "²" | "³") || (number.len() == 1 && number.as_bytes()[0].is_ascii_digit())
+        })
     };
     DEVICES.contains(&stem.as_str()) || numbered("com") || numbered("lpt")
 }
@@ -57,7 +59,8 @@ mod tests {
 
     #[test]
     fn ordinary_paths_pass() {
-        for path in ["a.json", "timm/timm.layers.drop.DropPath.json", "a/b/c/d", "ünï/文.md", ".hidden", "common.json"] {
+        for path in ["a.json", "timm/timm.layers.drop.DropPath.json", "a/b/c/d", "ünï/文.md", ".hidden", "common.json"]
+        {
             assert_eq!(check_path(path), Ok(()), "{path}");
         }
     }
@@ -67,8 +70,29 @@ mod tests {
         let long = "a".repeat(300);
         let deep = "a/".repeat(600) + "a";
         let refused = [
-            "", "/etc/passwd", "../a", "a/../../b", "a//b", "./a", "a/.", "a/", "C:\\a", "c:/a", "a\\..\\b", "a\0b", "a\nb",
-            "nul", "NUL.txt", "a/com1.json", "lpt9", "a.", "a ", "a?b", "\\\\server\\share", &long, &deep,
+            "",
+            "/etc/passwd",
+            "../a",
+            "a/../../b",
+            "a//b",
+            "./a",
+            "a/.",
+            "a/",
+            "C:\\a",
+            "c:/a",
+            "a\\..\\b",
+            "a\0b",
+            "a\nb",
+            "nul",
+            "NUL.txt",
+            "a/com1.json",
+            "lpt9",
+            "a.",
+            "a ",
+            "a?b",
+            "\\\\server\\share",
+            &long,
+            &deep,
         ];
         for path in refused {
             assert!(check_path(path).is_err(), "{path:?}");

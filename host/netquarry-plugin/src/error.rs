@@ -89,7 +89,9 @@ impl fmt::Display for CallError {
         }
         write!(formatter, ": {failure}")?;
         let shown = log.iter().skip(log.len().saturating_sub(Self::SHOWN));
-        shown.into_iter().try_for_each(|message| write!(formatter, "\n  it logged: {}: {}", message.level, message.text))
+        shown
+            .into_iter()
+            .try_for_each(|message| write!(formatter, "\n  it logged: {}: {}", message.level, message.text))
     }
 }
 

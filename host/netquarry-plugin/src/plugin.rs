@@ -112,7 +112,8 @@ impl Plugin {
         let Instances::DiscoveryRule(instances) = &self.instances else {
             return Err(self.wrong_kind(Kind::DiscoveryRule));
         };
-        let caller = self.configured(configuration, |store, json| instances.instantiate(&mut *store)?.call_configure(store, json))?;
+        let caller = self
+            .configured(configuration, |store, json| instances.instantiate(&mut *store)?.call_configure(store, json))?;
         Ok(DiscoveryRule::new(caller, instances.clone()))
     }
 
@@ -125,7 +126,8 @@ impl Plugin {
         let Instances::RepoShim(instances) = &self.instances else {
             return Err(self.wrong_kind(Kind::RepoShim));
         };
-        let caller = self.configured(configuration, |store, json| instances.instantiate(&mut *store)?.call_configure(store, json))?;
+        let caller = self
+            .configured(configuration, |store, json| instances.instantiate(&mut *store)?.call_configure(store, json))?;
         Ok(RepoShim::new(caller, instances.clone()))
     }
 
@@ -138,7 +140,8 @@ impl Plugin {
         let Instances::DedupStrategy(instances) = &self.instances else {
             return Err(self.wrong_kind(Kind::DedupStrategy));
         };
-        let caller = self.configured(configuration, |store, json| instances.instantiate(&mut *store)?.call_configure(store, json))?;
+        let caller = self
+            .configured(configuration, |store, json| instances.instantiate(&mut *store)?.call_configure(store, json))?;
         Ok(DedupStrategy::new(caller, instances.clone()))
     }
 
@@ -151,7 +154,8 @@ impl Plugin {
         let Instances::SpecEmitter(instances) = &self.instances else {
             return Err(self.wrong_kind(Kind::SpecEmitter));
         };
-        let caller = self.configured(configuration, |store, json| instances.instantiate(&mut *store)?.call_configure(store, json))?;
+        let caller = self
+            .configured(configuration, |store, json| instances.instantiate(&mut *store)?.call_configure(store, json))?;
         Ok(SpecEmitter::new(caller, instances.clone()))
     }
 
@@ -226,8 +230,11 @@ pub(crate) fn load(host: &PluginHost, bytes: &[u8]) -> Result<Plugin, LoadError>
     let limits = |kind| host.limits().unwrap_or_else(|| Limits::of(kind));
     let caller = Caller { engine: host.engine().clone(), plugin: unnamed, limits: limits(Kind::DiscoveryRule) };
     let description = describe(host, &caller, &component)?;
-    let instances = instances(host, &component, description.kind)
-        .map_err(|error| LoadError::World { digest: digest.clone(), world: description.kind.name(), reason: format!("{error:#}") })?;
+    let instances = instances(host, &component, description.kind).map_err(|error| LoadError::World {
+        digest: digest.clone(),
+        world: description.kind.name(),
+        reason: format!("{error:#}"),
+    })?;
     let identity = PluginIdentity { name: description.name.clone(), version: description.version.clone(), digest };
     let caller = Caller { plugin: identity.clone(), limits: limits(description.kind), ..caller };
     Ok(Plugin { identity, description, caller, instances })

@@ -101,7 +101,8 @@ mod tests {
     #[test]
     fn damage_is_an_error() {
         let with = |bytes: &[u8]| [b"\0asm\x01\0\0\0", bytes].concat();
-        for damaged in [b"".as_slice(), &[1], &[1, 5, 0], &[1, 0xff, 0xff, 0xff, 0xff, 0xff, 0], &[0, 3, 9, b'a', b'b']] {
+        for damaged in [b"".as_slice(), &[1], &[1, 5, 0], &[1, 0xff, 0xff, 0xff, 0xff, 0xff, 0], &[0, 3, 9, b'a', b'b']]
+        {
             let binary = if damaged.is_empty() { Vec::new() } else { with(damaged) };
             assert_eq!(sections(&binary), Err(Malformed), "{damaged:?}");
         }

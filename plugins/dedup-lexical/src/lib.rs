@@ -126,7 +126,10 @@ impl<'a> Corpus<'a> {
     fn read(blocks: &'a dyn Blocks, configuration: &'a Configuration) -> Self {
         let summaries = summaries(blocks);
         let families = match configuration.families {
-            true => (0..).zip(&summaries).map(|(block, summary)| family::family(&summary.name, || blocks.code(block))).collect(),
+            true => (0..)
+                .zip(&summaries)
+                .map(|(block, summary)| family::family(&summary.name, || blocks.code(block)))
+                .collect(),
             false => Vec::new(),
         };
         let shingling =
@@ -153,7 +156,8 @@ impl<'a> Corpus<'a> {
             waiting.sort_by(|first, second| self.compare(*first, *second));
             while let Some((survivor, others)) = waiting.split_first() {
                 let similarities = self.comparable(*survivor, others)?;
-                let near = |(_, similarity): &(u32, Option<f64>)| similarity.is_some_and(|s| s >= self.threshold(*survivor));
+                let near =
+                    |(_, similarity): &(u32, Option<f64>)| similarity.is_some_and(|s| s >= self.threshold(*survivor));
                 let (gone, stays): (Vec<_>, Vec<_>) = similarities.into_iter().partition(near);
                 removals.extend(gone.into_iter().map(|(block, similarity)| removal(block, *survivor, similarity)));
                 waiting = stays.into_iter().map(|(block, _)| block).collect();
@@ -169,8 +173,11 @@ impl<'a> Corpus<'a> {
             let mut groups = Groups::new(self.blocks.count());
             for (index, block) in candidates.iter().enumerate() {
                 // Whatever is joined already need not be compared: only the components matter.
-                let others: Vec<u32> =
-                    candidates[index + 1..].iter().copied().filter(|other| !groups.are_joined(*block, *other)).collect();
+                let others: Vec<u32> = candidates[index + 1..]
+                    .iter()
+                    .copied()
+                    .filter(|other| !groups.are_joined(*block, *other))
+                    .collect();
                 for (other, similarity) in self.comparable(*block, &others)? {
                     if similarity.is_some_and(|similarity| similarity >= self.threshold(*block)) {
                         groups.join(*block, other);
@@ -193,7 +200,8 @@ impl<'a> Corpus<'a> {
         let prefix = |block: &u32| matched_prefix(&self.summaries[*block as usize].name, &self.configuration.prefixes);
         let mut gone = Vec::new();
         for block in rest {
-            let is_first_of_its_prefix = prefix(block).is_some_and(|own| !kept.iter().any(|other| prefix(other) == Some(own)));
+            let is_first_of_its_prefix =
+                prefix(block).is_some_and(|own| !kept.iter().any(|other| prefix(other) == Some(own)));
             if is_first_of_its_prefix { kept.push(*block) } else { gone.push(*block) }
         }
         let mut removals = Vec::with_capacity(gone.len());

@@ -52,7 +52,9 @@ impl Plugin for Structural {
     type Configuration = Configuration;
 
     fn new(configuration: Configuration) -> Result<Self, ConfigurationError> {
-        for (pointer, value) in [("/threshold", configuration.threshold), ("/lexical_floor", configuration.lexical_floor)] {
+        for (pointer, value) in
+            [("/threshold", configuration.threshold), ("/lexical_floor", configuration.lexical_floor)]
+        {
             if !(0.0..=1.0).contains(&value) {
                 let message = "a similarity is between 0 and 1".to_owned();
                 return Err(ConfigurationError { pointer: pointer.to_owned(), message });
@@ -64,8 +66,10 @@ impl Plugin for Structural {
 
 impl DedupStrategy for Structural {
     fn deduplicate(&self, blocks: &dyn Blocks) -> Result<Vec<Removal>, String> {
-        let shingling =
-            Shingling { normalisation: self.configuration.normalisation.clone(), width: self.configuration.shingle_width };
+        let shingling = Shingling {
+            normalisation: self.configuration.normalisation.clone(),
+            width: self.configuration.shingle_width,
+        };
         let count = blocks.count();
         let mut deciding = Deciding {
             blocks,
@@ -109,7 +113,8 @@ impl Deciding<'_> {
             while let Some((survivor, others)) = waiting.split_first() {
                 let (survivor, others) = (*survivor, others.to_vec());
                 let is_close = self.are_close(survivor, &others)?;
-                let (gone, stays): (Vec<_>, Vec<_>) = others.into_iter().zip(is_close).partition(|(_, is_close)| *is_close);
+                let (gone, stays): (Vec<_>, Vec<_>) =
+                    others.into_iter().zip(is_close).partition(|(_, is_close)| *is_close);
                 for (block, _) in gone {
                     self.remove(block, Removed { by: survivor, reason: "structural_equal", similarity: 1.0 });
                 }

@@ -124,7 +124,11 @@ mod tests {
     #[test]
     fn the_reason_says_how_the_class_came_by_module_and_forward() {
         let inherited = reason("{}", class("torch.nn.Sequential", &[])).expect("it is a block");
-        assert!(inherited.starts_with("reaches nn.Module through torch.nn.Sequential and has the forward of torch.nn.Sequential; "));
+        assert!(
+            inherited.starts_with(
+                "reaches nn.Module through torch.nn.Sequential and has the forward of torch.nn.Sequential; "
+            )
+        );
         let own = reason("{}", class("mmengine.model.BaseModule", &["forward"])).expect("it is a block");
         assert!(own.starts_with("reaches nn.Module through mmengine.model.BaseModule and defines forward; "));
     }

@@ -109,7 +109,11 @@ mod tests {
     #[test]
     fn an_abstract_class_is_no_block() {
         let mut class = class("torch.nn.Module");
-        let build = Method { name: "build".to_owned(), decorators: vec!["abstractmethod".to_owned()], ..class.methods[0].clone() };
+        let build = Method {
+            name: "build".to_owned(),
+            decorators: vec!["abstractmethod".to_owned()],
+            ..class.methods[0].clone()
+        };
         class.methods.push(build);
         assert!(!is_block("{}", class));
     }

@@ -81,7 +81,9 @@ fn path(block: &Block) -> String {
             format!("blocks/{}.json", name.strip_suffix(".py").unwrap_or(name))
         }
         None => {
-            let plain = |character: char| if character.is_ascii_alphanumeric() || "._-".contains(character) { character } else { '_' };
+            let plain = |character: char| {
+                if character.is_ascii_alphanumeric() || "._-".contains(character) { character } else { '_' }
+            };
             let name: String = block.id.chars().map(plain).take(160).collect();
             format!("failed/{name}-{:016x}.json", fnv1a(block.id.as_bytes()))
         }

@@ -110,8 +110,26 @@ mod tests {
     #[test]
     fn literals_and_names_are_facts() {
         let facts = [
-            "None", "True", "0", "-1", "1e-6", "0.", ".5", "nn.LayerNorm", "'relu'", "\"same\"", "()", "(1, 2)", "(1,)",
-            "[3, 4, 'x']", "((1, 2), nn.ReLU)", "{}", "''", "float", "1_000", "-1e+3",
+            "None",
+            "True",
+            "0",
+            "-1",
+            "1e-6",
+            "0.",
+            ".5",
+            "nn.LayerNorm",
+            "'relu'",
+            "\"same\"",
+            "()",
+            "(1, 2)",
+            "(1,)",
+            "[3, 4, 'x']",
+            "((1, 2), nn.ReLU)",
+            "{}",
+            "''",
+            "float",
+            "1_000",
+            "-1e+3",
         ];
         for fact in facts {
             assert_eq!(default(fact), Some(fact));
@@ -122,8 +140,23 @@ mod tests {
     fn expressions_are_code() {
         let long = "x".repeat(200);
         let code = [
-            "partial(nn.LayerNorm, eps=1e-6)", "lambda x: x", "1 + 2", "a if b else c", "[x for x in y]", "{'a': 1}", "'a' 'b'",
-            "'\\n'", "f(x)", "x[0]", "(1, f())", "", "-x", "'''doc'''", "'open", "not x", &long,
+            "partial(nn.LayerNorm, eps=1e-6)",
+            "lambda x: x",
+            "1 + 2",
+            "a if b else c",
+            "[x for x in y]",
+            "{'a': 1}",
+            "'a' 'b'",
+            "'\\n'",
+            "f(x)",
+            "x[0]",
+            "(1, f())",
+            "",
+            "-x",
+            "'''doc'''",
+            "'open",
+            "not x",
+            &long,
         ];
         for text in code {
             assert_eq!(default(text), None, "{text}");

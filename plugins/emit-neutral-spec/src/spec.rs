@@ -174,7 +174,8 @@ impl SpecTensor {
 impl Invariants {
     fn of(block: &Block) -> Self {
         let ends = block.inputs.first().zip(block.outputs.first());
-        let holds = |property: fn(&[u64], &[u64]) -> bool| ends.map(|(input, output)| property(&input.shape, &output.shape));
+        let holds =
+            |property: fn(&[u64], &[u64]) -> bool| ends.map(|(input, output)| property(&input.shape, &output.shape));
         Self {
             parameters: block.parameter_count,
             keeps_shape: holds(|input, output| input == output),

@@ -106,8 +106,12 @@ fn the_index_lists_what_was_described() {
         level: 3,
         paths: paths.iter().map(|path| (*path).to_owned()).collect(),
     };
-    let files = emitter.emit_index(&[emitted("A", &["blocks/A.json"]), emitted("B", &[])]).expect("it has no reason to fail");
+    let files =
+        emitter.emit_index(&[emitted("A", &["blocks/A.json"]), emitted("B", &[])]).expect("it has no reason to fail");
     let index: serde_json::Value = serde_json::from_slice(&files[0].content).expect("it is JSON");
     assert_eq!(files[0].path, "index.json");
-    assert_eq!(index["blocks"], serde_json::json!([{"id": "timm:A", "name": "A", "category": "loss", "level": 3, "path": "blocks/A.json"}]));
+    assert_eq!(
+        index["blocks"],
+        serde_json::json!([{"id": "timm:A", "name": "A", "category": "loss", "level": 3, "path": "blocks/A.json"}])
+    );
 }

@@ -147,7 +147,10 @@ mod tests {
     fn any_chain_of_bases_leads_to_nn_module() {
         let through = derived(&[ancestor("package.Base", &[]), ancestor("torch.nn.Module", &[])]);
         assert_eq!(lineage(&through, &[]), Some(Lineage::Through("package.Base")));
-        assert_eq!(lineage(&derived(&[ancestor("torch.nn.Conv2d", &[])]), &[]), Some(Lineage::Through("torch.nn.Conv2d")));
+        assert_eq!(
+            lineage(&derived(&[ancestor("torch.nn.Conv2d", &[])]), &[]),
+            Some(Lineage::Through("torch.nn.Conv2d"))
+        );
         assert_eq!(lineage(&class("Direct"), &[]), Some(Lineage::Direct));
         assert_eq!(lineage(&derived(&[ancestor("package.Base", &[])]), &[]), None);
         assert_eq!(lineage(&derived(&[ancestor("torch.utils.data.Dataset", &[])]), &[]), None);

@@ -54,14 +54,50 @@ struct Signs<'a> {
 
 /// Words that say how something is done or which variant it is, and not what it is.
 const QUALIFIERS: [&str; 23] = [
-    "module", "act", "activation", "same", "export", "fast", "fp", "no", "bias", "exp", "tf", "custom", "simple", "cl", "nchw",
-    "nhwc", "base", "latent", "tlu", "features", "feature", "extractor", "distilled",
+    "module",
+    "act",
+    "activation",
+    "same",
+    "export",
+    "fast",
+    "fp",
+    "no",
+    "bias",
+    "exp",
+    "tf",
+    "custom",
+    "simple",
+    "cl",
+    "nchw",
+    "nhwc",
+    "base",
+    "latent",
+    "tlu",
+    "features",
+    "feature",
+    "extractor",
+    "distilled",
 ];
 
 /// Words for the parts of a network.
 const PARTS: [&str; 17] = [
-    "block", "layer", "layers", "stage", "unit", "cell", "bottleneck", "residual", "stem", "branch", "head", "heads", "encoder",
-    "decoder", "predictor", "classifier", "aux",
+    "block",
+    "layer",
+    "layers",
+    "stage",
+    "unit",
+    "cell",
+    "bottleneck",
+    "residual",
+    "stem",
+    "branch",
+    "head",
+    "heads",
+    "encoder",
+    "decoder",
+    "predictor",
+    "classifier",
+    "aux",
 ];
 
 /// Words before "norm" that make it an attribute of something else.
@@ -119,7 +155,8 @@ impl<'a> Signs<'a> {
 
     /// Whether the constructor that Python would find takes this parameter.
     fn constructor_takes(&self, parameter: &str) -> bool {
-        let bodies = std::iter::once(&self.class.methods).chain(self.class.ancestors.iter().map(|ancestor| &ancestor.methods));
+        let bodies =
+            std::iter::once(&self.class.methods).chain(self.class.ancestors.iter().map(|ancestor| &ancestor.methods));
         let constructor = bodies.flatten().find(|method| method.name == "__init__");
         constructor.is_some_and(|constructor| constructor.parameters.iter().any(|own| own == parameter))
     }
@@ -163,7 +200,9 @@ fn normalisation(signs: &Signs<'_>) -> Option<String> {
 
 fn pooling(signs: &Signs<'_>) -> Option<String> {
     let is_alignment = signs.head() == "align" && signs.word(&["roi"]).is_some();
-    let is_pooling = signs.word(&["pool", "pooling", "pooler"]).is_some() && !signs.is_part() && !is_network(&signs.words)
+    let is_pooling = signs.word(&["pool", "pooling", "pooler"]).is_some()
+        && !signs.is_part()
+        && !is_network(&signs.words)
         && !signs.head().ends_with("former");
     let is_named = is_alignment || is_pooling;
     signs.torch_ancestor(|name| name.contains("Pool")).or_else(|| is_named.then(|| signs.named()))
@@ -233,7 +272,8 @@ fn transformer_block(signs: &Signs<'_>) -> Option<String> {
     }
     let is_attention = |name: &str| {
         name == "scaled_dot_product_attention"
-            || (name.starts_with(char::is_uppercase) && words(name).iter().any(|word| ATTENTIONS.contains(&word.as_str())))
+            || (name.starts_with(char::is_uppercase)
+                && words(name).iter().any(|word| ATTENTIONS.contains(&word.as_str())))
     };
     let attention = signs.reference(is_attention)?;
     is_block.then(|| format!("it is a part of a network and is made with {attention}"))
@@ -250,13 +290,37 @@ fn convolution(signs: &Signs<'_>) -> Option<String> {
         return Some(signs.named());
     }
     const OTHERS: [&str; 25] = [
-        "embed", "embeds", "embedding", "patch", "head", "heads", "predictor", "classifier", "mlp", "ffn", "task", "relu",
-        "token", "tokens", "bias", "pos", "position", "positional", "encoding", "enc", "drop", "scale", "anchor", "cpe", "aux",
+        "embed",
+        "embeds",
+        "embedding",
+        "patch",
+        "head",
+        "heads",
+        "predictor",
+        "classifier",
+        "mlp",
+        "ffn",
+        "task",
+        "relu",
+        "token",
+        "tokens",
+        "bias",
+        "pos",
+        "position",
+        "positional",
+        "encoding",
+        "enc",
+        "drop",
+        "scale",
+        "anchor",
+        "cpe",
+        "aux",
     ];
     if signs.word(&OTHERS).is_some() {
         return None;
     }
-    let is_convolution = |name: &str| words(name).iter().any(|word| matches!(word.as_str(), "conv" | "convolution" | "dwconv"));
+    let is_convolution =
+        |name: &str| words(name).iter().any(|word| matches!(word.as_str(), "conv" | "convolution" | "dwconv"));
     signs.reference(is_convolution).map(|reference| format!("it is made with {reference}"))
 }
 

@@ -85,7 +85,8 @@ impl RepoShim for Torchvision {
         }
         let functional = question.referrer.rsplit('.').next().unwrap_or(&question.referrer);
         if first_argument(&question.expression) != Some(functional) {
-            let why = "the functional is a parameter here; its kernels come with the definition that names it".to_owned();
+            let why =
+                "the functional is a parameter here; its kernels come with the definition that names it".to_owned();
             return Ok(Answer::Definitions(Resolved { paths: Vec::new(), why }));
         }
         let kernels = KERNEL_REGISTRIES.iter().flat_map(|registry| index.registered(registry, &question.referrer));

@@ -37,9 +37,7 @@ pub fn configured<P: Plugin>(json: &str) -> Result<P, ConfigurationError> {
     let mut deserializer = serde_json::Deserializer::from_str(json);
     let configuration = serde_path_to_error::deserialize(&mut deserializer)
         .map_err(|error| ConfigurationError { pointer: pointer(error.path()), message: error.inner().to_string() })?;
-    deserializer
-        .end()
-        .map_err(|error| ConfigurationError { pointer: String::new(), message: error.to_string() })?;
+    deserializer.end().map_err(|error| ConfigurationError { pointer: String::new(), message: error.to_string() })?;
     P::new(configuration)
 }
 

@@ -83,7 +83,8 @@ impl Blocks for MemoryBlocks {
     }
 
     fn structure(&self, block: u32) -> Structure {
-        let calls: Vec<String> = self.text(block).split_whitespace().filter_map(|word| word.strip_suffix('(')).map(str::to_owned).collect();
+        let calls: Vec<String> =
+            self.text(block).split_whitespace().filter_map(|word| word.strip_suffix('(')).map(str::to_owned).collect();
         let mut counts: BTreeMap<&String, u32> = BTreeMap::new();
         for call in &calls {
             *counts.entry(call).or_default() += 1;

@@ -108,7 +108,9 @@ impl Material {
             let layers: String = (0..number % 40)
                 .map(|layer| format!("        self.layer{layer} = nn.Conv2d({number}, {layer}, kernel_size=3)\n"))
                 .collect();
-            format!("class Block{number}(nn.Module):\n    def __init__(self):\n{layers}        pass\n\n    def forward(self, x):\n        return x\n")
+            format!(
+                "class Block{number}(nn.Module):\n    def __init__(self):\n{layers}        pass\n\n    def forward(self, x):\n        return x\n"
+            )
         };
         let codes = (0..count).map(|number| (format!("invented.Block{number}"), Arc::from(text(number)))).collect();
         let classes = (0..count).map(native::invented_class).collect();

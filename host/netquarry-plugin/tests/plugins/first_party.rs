@@ -199,7 +199,8 @@ fn equal_code_is_an_exact_duplicate() {
 
 #[test]
 fn renamed_and_commented_code_is_a_lexical_duplicate() {
-    let renamed = RESIDUAL.replace("channels", "width").replace("    def forward", "    # The way forward.\n    def forward");
+    let renamed =
+        RESIDUAL.replace("channels", "width").replace("    def forward", "    # The way forward.\n    def forward");
     let different = RESIDUAL.replace("Conv2d", "Linear").replace("kernel_size=3, padding=1", "bias=False");
     let codes = vec![("a", RESIDUAL.to_owned()), ("b", renamed), ("c", different)];
     assert_eq!(deduplicated("dedup-lexical", codes), [removed(1, 0, "lexical")]);
@@ -207,7 +208,10 @@ fn renamed_and_commented_code_is_a_lexical_duplicate() {
 
 #[test]
 fn the_same_layers_are_a_structural_duplicate() {
-    let reordered = RESIDUAL.replace("x + self.second(F.relu(self.norm(self.first(x))))", "self.second(F.relu(self.norm(self.first(x)))) + x");
+    let reordered = RESIDUAL.replace(
+        "x + self.second(F.relu(self.norm(self.first(x))))",
+        "self.second(F.relu(self.norm(self.first(x)))) + x",
+    );
     let other = RESIDUAL.replace("kernel_size=3", "kernel_size=7");
     let codes = vec![("a", RESIDUAL.to_owned()), ("b", reordered), ("c", other)];
     assert_eq!(deduplicated("dedup-structural", codes), [removed(1, 0, "structural_equal")]);
@@ -218,7 +222,8 @@ fn an_emitter_describes_blocks_and_their_index() {
     let plugin = embedded(&host(), "emit-neutral-spec");
     let emitter = plugin.spec_emitter(&json!({})).expect("it accepts an empty configuration");
     let mut odd = record("Odd");
-    odd.forward = vec![ParameterRecord { name: "x".to_owned(), kind: "sideways".to_owned(), annotation: None, default: None }];
+    odd.forward =
+        vec![ParameterRecord { name: "x".to_owned(), kind: "sideways".to_owned(), annotation: None, default: None }];
     let emission = emitter.emit(&[record("Two"), odd, record("One")]);
     let paths: Vec<&str> = emission.files.iter().map(|file| file.path.as_str()).collect();
     assert_eq!(paths, ["blocks/One.json", "blocks/Two.json", "index.json"]);

@@ -220,7 +220,10 @@ fn the_version_is_read_before_anything_else() {
 
     let mut newer = unstamped.clone();
     api_version::stamp(&mut newer, ApiVersion { major: 0, minor: 9, patch: 0 });
-    assert!(load_error(&newer).contains("was written against version 0.9.0 of netquarry:plugin, and this host speaks 0.1.0"));
+    assert!(
+        load_error(&newer)
+            .contains("was written against version 0.9.0 of netquarry:plugin, and this host speaks 0.1.0")
+    );
 
     let mut damaged = b"\0asm\x0d\0\x01\0".to_vec();
     api_version::stamp(&mut damaged, ApiVersion::CURRENT);
@@ -273,7 +276,8 @@ fn an_emitter_stays_inside_of_its_folder() {
 #[test]
 fn two_blocks_do_not_share_a_file() {
     let plugin = host().load(&Guest::emitter("spec.json").component()).expect("the component loads");
-    let emission = plugin.spec_emitter(&json!({})).expect("it accepts everything").emit(&[record("One"), record("Two")]);
+    let emission =
+        plugin.spec_emitter(&json!({})).expect("it accepts everything").emit(&[record("One"), record("Two")]);
     assert_eq!(emission.files.len(), 1);
     assert_eq!(emission.failures.len(), 1);
     assert!(emission.failures[0].to_string().contains("\"spec.json\" is there already"), "{}", emission.failures[0]);
