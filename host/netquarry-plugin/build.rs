@@ -188,8 +188,8 @@ fn remapped_paths(root: &Path) -> Result<OsString, Failure> {
 
 /// The module with the type of the world that it exports alone.
 ///
-/// The SDK has bindings for all four worlds, and the linker keeps the types of all their imports. The type of the exported
-/// world is complete in itself; it is the only one without this mark of `wit-bindgen`'s.
+/// The SDK has bindings for all four worlds, and the linker keeps the types of all their imports. The type of the
+/// exported world is complete in itself; it is the only one without this mark of `wit-bindgen`'s.
 fn of_one_world(module: &[u8]) -> Result<Vec<u8>, Failure> {
     const TYPE: &str = "component-type:wit-bindgen:";
     const MARK: &str = "-with-all-of-its-exports-removed:";

@@ -25,8 +25,8 @@ impl ApiVersion {
     /// The version of the package in `wit/`.
     pub const CURRENT: Self = Self { major: 0, minor: 1, patch: 0 };
 
-    /// Whether a component of this version runs on a host of version `host`: the host is at least as new, and as semantic
-    /// versioning has it nothing was broken in between.
+    /// Whether a component of this version runs on a host of version `host`: the host is at least as new, and as
+    /// semantic versioning has it nothing was broken in between.
     pub fn runs_on(self, host: Self) -> bool {
         let same_line = self.major == host.major && (host.major > 0 || self.minor == host.minor);
         same_line && self <= host

@@ -61,9 +61,9 @@ impl CompiledCache {
             tracing::warn!("{} is damaged; the plugin is compiled anew", path.display());
             return None;
         };
-        // SAFETY: `deserialize` wants bytes that `serialize` made. These lie in a folder and a file that this user alone
-        // can write to, under the hash of an engine that is compatible with ours, and the digest that was written with
-        // them fits. They are checked and used in memory, so the file cannot change in between.
+        // SAFETY: `deserialize` wants bytes that `serialize` made. These lie in a folder and a file that this user
+        // alone can write to, under the hash of an engine that is compatible with ours, and the digest that was written
+        // with them fits. They are checked and used in memory, so the file cannot change in between.
         match unsafe { Component::deserialize(engine, compiled) } {
             Ok(component) => Some(component),
             Err(error) => {

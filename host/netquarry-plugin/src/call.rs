@@ -78,8 +78,8 @@ pub(crate) struct Task<'a> {
 }
 
 impl Caller {
-    /// Runs `work` in a store of its own. `work` instantiates the component and calls it; an error of `wasmtime` that it
-    /// passes on becomes a failure of the call, and so does an `Err` inside.
+    /// Runs `work` in a store of its own. `work` instantiates the component and calls it; an error of `wasmtime` that
+    /// it passes on becomes a failure of the call, and so does an `Err` inside.
     pub(crate) fn call<R>(
         &self,
         task: Task<'_>,

@@ -78,8 +78,8 @@ impl PluginHost {
     ///
     /// # Errors
     ///
-    /// Where it was written for another version of the contract, does not compile, imports what its world does not have,
-    /// lacks an export, or fails to describe itself.
+    /// Where it was written for another version of the contract, does not compile, imports what its world does not
+    /// have, lacks an export, or fails to describe itself.
     pub fn load(&self, component: &[u8]) -> Result<Plugin, LoadError> {
         crate::plugin::load(self, component)
     }

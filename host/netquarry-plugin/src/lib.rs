@@ -1,11 +1,11 @@
 //! The WebAssembly plugin host.
 //!
 //! [`PluginHost::load`] turns the bytes of a component into a [`Plugin`], which with a configuration becomes one of
-//! [`DiscoveryRule`], [`RepoShim`], [`DedupStrategy`] and [`SpecEmitter`]. These speak the core's types; the types of the
-//! contract in `wit/` stay inside this crate.
+//! [`DiscoveryRule`], [`RepoShim`], [`DedupStrategy`] and [`SpecEmitter`]. These speak the core's types; the types of
+//! the contract in `wit/` stay inside this crate.
 //!
-//! Every call runs in a store of its own: nothing that a plugin keeps in its memory outlives the call, so results do not
-//! depend on how calls are spread over threads, and a call that traps leaves nothing behind.
+//! Every call runs in a store of its own: nothing that a plugin keeps in its memory outlives the call, so results do
+//! not depend on how calls are spread over threads, and a call that traps leaves nothing behind.
 
 pub mod api_version;
 mod bindings;

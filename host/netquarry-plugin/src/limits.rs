@@ -15,7 +15,8 @@ pub struct Limits {
     pub memory: usize,
     /// Bytes that one function of the plugin may return, or pass to one function of the host.
     pub transfer: usize,
-    /// A watchdog on wall time, for what fuel does not count. Far above what fuel allows, since a loaded machine is slow.
+    /// A watchdog on wall time, for what fuel does not count. Far above what fuel allows, since a loaded machine is
+    /// slow.
     pub deadline: Duration,
 }
 

@@ -9,8 +9,8 @@ fn code(count: usize, changed: usize) -> String {
     (0..count).map(token).collect::<Vec<_>>().join(" ")
 }
 
-/// Each is a near-duplicate (0.90 or more) of its neighbours, and the ends are not of each other: 100 tokens, of which 0, 3,
-/// 6 are changed.
+/// Each is a near-duplicate (0.90 or more) of its neighbours, and the ends are not of each other: 100 tokens, of which
+/// 0, 3, 6 are changed.
 fn chain() -> MemoryBlocks {
     let mut blocks = MemoryBlocks::default();
     blocks.add("first", &code(100, 0));

@@ -101,7 +101,8 @@ struct Removed {
 }
 
 impl Deciding<'_> {
-    /// In each group of equal structures the best block stays, and further ones that are too far from it by their tokens.
+    /// In each group of equal structures the best block stays, and further ones that are too far from it by their
+    /// tokens.
     fn remove_equal(&mut self) -> Result<(), String> {
         let members = self.members();
         let mut by_structure: BTreeMap<String, Vec<u32>> = BTreeMap::new();
@@ -124,8 +125,8 @@ impl Deciding<'_> {
         Ok(())
     }
 
-    /// Of each pair of near-duplicates the worse one goes, pair by pair in the order of the blocks, unless one of them is
-    /// gone by then.
+    /// Of each pair of near-duplicates the worse one goes, pair by pair in the order of the blocks, unless one of them
+    /// is gone by then.
     fn remove_near(&mut self) -> Result<(), String> {
         for pair in self.blocks.structural_pairs(&self.members(), self.configuration.threshold) {
             let is_gone = |block: u32| self.removed[block as usize].is_some();

@@ -1,5 +1,5 @@
-//! Classes that reach `nn.Module` through any chain of bases, have a `forward` of their own or by inheritance, and are not
-//! abstract.
+//! Classes that reach `nn.Module` through any chain of bases, have a `forward` of their own or by inheritance, and are
+//! not abstract.
 
 use netquarry_sdk::discovery::{ClassDescription, DiscoveryRule, Proposal};
 use netquarry_sdk::{ConfigurationError, Plugin};

@@ -72,8 +72,8 @@ struct IndexEntry<'a> {
     path: &'a str,
 }
 
-/// Like the bundle's, whose name is unique whatever the case of letters; a block without a bundle is told from others by
-/// a digest of its identity.
+/// Like the bundle's, whose name is unique whatever the case of letters; a block without a bundle is told from others
+/// by a digest of its identity.
 fn path(block: &Block) -> String {
     match &block.bundle {
         Some(bundle) => {

@@ -29,8 +29,8 @@ pub enum Lineage<'a> {
     Through(&'a str),
 }
 
-/// How the class comes by `nn.Module`, if it does. `external_modules` are the dotted paths of further classes outside of
-/// the corpus that are modules.
+/// How the class comes by `nn.Module`, if it does. `external_modules` are the dotted paths of further classes outside
+/// of the corpus that are modules.
 pub fn lineage<'a>(class: &'a ClassDescription, external_modules: &[String]) -> Option<Lineage<'a>> {
     if class.bases.iter().any(is_nn_module) {
         return Some(Lineage::Direct);
@@ -70,8 +70,8 @@ pub fn forward(class: &ClassDescription) -> Option<Forward<'_>> {
     None
 }
 
-/// Whether a dotted path looks like a class of `torch.nn` or its relatives. By PEP 8 classes, and they alone, begin with a
-/// capital (a leading underscore aside: `torch.nn.modules.loss._Loss`).
+/// Whether a dotted path looks like a class of `torch.nn` or its relatives. By PEP 8 classes, and they alone, begin
+/// with a capital (a leading underscore aside: `torch.nn.modules.loss._Loss`).
 fn is_torch_class(path: &str) -> bool {
     const PACKAGES: [&str; 2] = ["torch.nn.", "torch.ao.nn."];
     const NOT_MODULES: [&str; 4] = ["Parameter", "UninitializedParameter", "Buffer", "UninitializedBuffer"];

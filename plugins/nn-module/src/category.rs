@@ -7,16 +7,17 @@
 //! 2. **Loss**: inherits one of torch's losses, or is called one (`FocalLoss`, `LabelSmoothingCrossEntropy`).
 //! 3. **Normalisation**: inherits one of torch's, or the last thing that its name says is "norm" (`LayerNorm2d`,
 //!    `BatchNormAct2d`) and nothing before it is a layer or a block (`ConvNorm` is a convolution).
-//! 4. **Pooling**: inherits one of torch's, or is called pooling (`AttentionPool2d` too), or aligns regions (`RoIAlign`).
-//! 5. **Attention**: inherits `MultiheadAttention`, or is called attention (`WindowAttention`, `CoordAttn`) and not a part of
-//!    a network, or bears the name of one of the attentions over channels and places (`SqueezeExcite`, `CbamModule`), or
-//!    calls `scaled_dot_product_attention`.
+//! 4. **Pooling**: inherits one of torch's, or is called pooling (`AttentionPool2d` too), or aligns regions
+//!    (`RoIAlign`).
+//! 5. **Attention**: inherits `MultiheadAttention`, or is called attention (`WindowAttention`, `CoordAttn`) and not a
+//!    part of a network, or bears the name of one of the attentions over channels and places (`SqueezeExcite`,
+//!    `CbamModule`), or calls `scaled_dot_product_attention`.
 //! 6. **Architecture**: a whole network, not called a part of one. It has the methods of one (`forward_features`,
 //!    `reset_classifier`), takes the number of classes, or it or an ancestor is called one (`ResNet`, `FasterRCNN`).
-//! 7. **Transformer block**: inherits one of torch's, or is a part of a network (`Block`, `Layer`, `Stage`) and called a
-//!    transformer or made with attention.
-//! 8. **Convolution**: inherits one of torch's, is called so (`ConvBnAct`, `InvertedResidual`), or is made with convolutions
-//!    and not called something else (`PatchEmbed`, a head).
+//! 7. **Transformer block**: inherits one of torch's, or is a part of a network (`Block`, `Layer`, `Stage`) and called
+//!    a transformer or made with attention.
+//! 8. **Convolution**: inherits one of torch's, is called so (`ConvBnAct`, `InvertedResidual`), or is made with
+//!    convolutions and not called something else (`PatchEmbed`, a head).
 //! 9. **Utility**: everything else (`DropPath`, `Mlp`, activations, embeddings).
 
 use netquarry_sdk::discovery::{Category, ClassDescription};

@@ -1,8 +1,8 @@
 //! The words of a name.
 
-/// The words of a name in CamelCase or snake_case, in lower case. A digit begins a word of its own that takes the letters
-/// behind it along: `LayerNorm2d` has `layer`, `norm` and `2d`; `SEModule` has `se` and `module`. Two abbreviations that end
-/// in a capital by custom, `ViT` and `RoI`, are words.
+/// The words of a name in CamelCase or snake_case, in lower case. A digit begins a word of its own that takes the
+/// letters behind it along: `LayerNorm2d` has `layer`, `norm` and `2d`; `SEModule` has `se` and `module`. Two
+/// abbreviations that end in a capital by custom, `ViT` and `RoI`, are words.
 pub fn words(name: &str) -> Vec<String> {
     let characters: Vec<char> = name.replace("ViT", "Vit").replace("RoI", "Roi").chars().collect();
     let mut words: Vec<String> = Vec::new();

@@ -1,7 +1,7 @@
 //! What static analysis cannot see in torchvision.
 //!
-//! Each rule states a property of torchvision's code that makes leaving something out or replacing it right. None is about
-//! a single model.
+//! Each rule states a property of torchvision's code that makes leaving something out or replacing it right. None is
+//! about a single model.
 
 use netquarry_sdk::shim::{
     Answer, CodeIndex, OperatorNamespace, Question, Replacement, RepoShim, Resolved, Rule, Tables,
@@ -77,8 +77,8 @@ impl RepoShim for Torchvision {
         })
     }
 
-    /// A functional asks for its own kernels: `_get_kernel(resize, type(inpt))` stands in `resize`. Where the functional is
-    /// a parameter (in `Transform._call_kernel`), whoever names the functional brings its kernels.
+    /// A functional asks for its own kernels: `_get_kernel(resize, type(inpt))` stands in `resize`. Where the
+    /// functional is a parameter (in `Transform._call_kernel`), whoever names the functional brings its kernels.
     fn answer(&self, question: &Question, index: &dyn CodeIndex) -> Result<Answer, String> {
         if question.name != GET_KERNEL {
             return Ok(Answer::Unknown(format!("{} is no rule of this shim", question.name)));

@@ -16,8 +16,8 @@ pub trait DedupStrategy: Plugin {
     fn deduplicate(&self, blocks: &dyn Blocks) -> Result<Vec<Removal>, String>;
 }
 
-/// The blocks, numbered from 0, and the host's kernels over them. The host's own are behind a resource; a test brings an
-/// implementation of its own.
+/// The blocks, numbered from 0, and the host's kernels over them. The host's own are behind a resource; a test brings
+/// an implementation of its own.
 pub trait Blocks {
     fn count(&self) -> u32;
 

@@ -12,8 +12,8 @@ pub trait DiscoveryRule: Plugin {
     ///
     /// # Errors
     ///
-    /// A sentence; it fails the whole batch. A class that the rule does not understand is better left out with a message
-    /// in the log.
+    /// A sentence; it fails the whole batch. A class that the rule does not understand is better left out with a
+    /// message in the log.
     fn discover(&self, classes: &[ClassDescription]) -> Result<Vec<Proposal>, String>;
 }
 

@@ -28,7 +28,8 @@ pub trait RepoShim: Plugin {
     }
 }
 
-/// What a shim sees of the host's index. The host's own is behind a resource; a test brings an implementation of its own.
+/// What a shim sees of the host's index. The host's own is behind a resource; a test brings an implementation of its
+/// own.
 pub trait CodeIndex {
     /// The definition under a dotted path; re-exports are followed.
     fn find(&self, path: &str) -> Option<Definition>;

@@ -4,8 +4,8 @@
 //! cargo bench -p netquarry-plugin --bench border -- [FOLDER]
 //! ```
 //!
-//! `FOLDER` holds Python files, such as an unpacked wheel; without one, classes are made up. Seconds are CPU seconds of the
-//! process, the least of several runs.
+//! `FOLDER` holds Python files, such as an unpacked wheel; without one, classes are made up. Seconds are CPU seconds of
+//! the process, the least of several runs.
 
 #![expect(clippy::print_stdout, reason = "the figures are what it is for")]
 

@@ -6,8 +6,8 @@ use wit_parser::Resolve;
 
 /// A component written in the WebAssembly text format, in the layout of the canonical ABI.
 ///
-/// Addresses below 1,024 hold the texts of the description, 1,024 the description itself, and from 2,048 on the body of a
-/// test may put what it likes. What the host passes in is allocated from 65,536 on.
+/// Addresses below 1,024 hold the texts of the description, 1,024 the description itself, and from 2,048 on the body of
+/// a test may put what it likes. What the host passes in is allocated from 65,536 on.
 pub(crate) struct Guest {
     pub(crate) world: &'static str,
     /// The number of the case in the enumeration `kind`.
