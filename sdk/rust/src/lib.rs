@@ -23,8 +23,11 @@
 //! impl DiscoveryRule for Heads {
 //!     fn discover(&self, classes: &[ClassDescription]) -> Result<Vec<Proposal>, String> {
 //!         let heads = (0..).zip(classes).filter(|(_, class)| class.name.ends_with("Head"));
-//!         let propose = |(index, _)| Proposal { index, category: Category::Utility, reason: "named a head".to_owned()
-//!         }; Ok(heads.map(propose).collect())
+//!         let propose = |(index, _)| {
+//!             let reason = "it is named a head".to_owned();
+//!             Proposal { index, category: Category::Utility, reason }
+//!         };
+//!         Ok(heads.map(propose).collect())
 //!     }
 //! }
 //!
