@@ -2,6 +2,7 @@
 //! fault.
 
 use std::collections::hash_map::RandomState;
+use std::fs;
 use std::hash::{BuildHasher, Hasher};
 use std::mem;
 use std::path::Path;
@@ -18,9 +19,6 @@ use super::worker::{Worker, WorkerLost};
 use super::{Job, Options, ValidateError, filter, judge, program};
 use crate::environment::Environment;
 
-/// Modules that a worker imports before it forks: torch with what it brings, and nothing more, so that no bundle finds
-/// a module loaded that it forgot to import.
-const WARM: [&str; 1] = ["torch"];
 /// How many children one worker has at a time. Forking is its only work and takes some ten milliseconds, so that a
 /// machine with many cores needs more than one.
 const CHILDREN_AT_ONCE: usize = 8;
@@ -64,7 +62,7 @@ pub(super) fn run<I: Iterator<Item = Job> + Send>(
         options,
         folder: folder.path(),
         filters: filter::programs(),
-        workers: (0..slots.div_ceil(CHILDREN_AT_ONCE)).map(|_| Mutex::default()).collect(),
+        places: (0..slots.div_ceil(CHILDREN_AT_ONCE)).map(|_| Place::default()).collect(),
         statistics: Mutex::default(),
     };
     let jobs = Mutex::new(Some(jobs));
@@ -74,7 +72,7 @@ pub(super) fn run<I: Iterator<Item = Job> + Send>(
         loop {
             let next = jobs.lock().expect("no job panics").as_mut().and_then(Iterator::next);
             let Some(job) = next else { return };
-            match pool.verdict(&job, slot / CHILDREN_AT_ONCE) {
+            match pool.verdict(&job, &pool.places[slot / CHILDREN_AT_ONCE]) {
                 Ok(verdict) => on_verdict(&job, verdict),
                 Err(reason) => {
                     jobs.lock().expect("no job panics").take();
@@ -101,8 +99,55 @@ struct Pool<'a> {
     options: &'a Options,
     folder: &'a Path,
     filters: Vec<String>,
-    workers: Vec<Mutex<Option<Shared>>>,
+    places: Vec<Place>,
     statistics: Mutex<WorkerStatistics>,
+}
+
+/// The workers of some slots: one of each warmth, once it is needed.
+#[derive(Default)]
+struct Place {
+    plain: Mutex<Option<Shared>>,
+    compiler: Mutex<Option<Shared>>,
+}
+
+impl Place {
+    fn worker(&self, warmth: Warmth) -> &Mutex<Option<Shared>> {
+        match warmth {
+            Warmth::Cold | Warmth::Torch => &self.plain,
+            Warmth::Compiler => &self.compiler,
+        }
+    }
+}
+
+/// What a worker imports before it forks. It is no more than a bundle imports itself, so that none finds a module loaded
+/// that it forgot to import.
+#[derive(Clone, Copy)]
+enum Warmth {
+    /// Nothing: neither parsing nor compiling needs it.
+    Cold,
+    Torch,
+    /// Also what `torch.compile` and `torch.compiler` import when they are first used, which takes a second.
+    Compiler,
+}
+
+impl Warmth {
+    fn of(job: &Job, level: Level) -> Self {
+        if level < Level::Execute {
+            return Self::Cold;
+        }
+        // A file that cannot be read is for the worker to complain about.
+        let text = fs::read_to_string(&job.file).unwrap_or_default();
+        let compiles = ["torch.compile", "torch._dynamo"].iter().any(|name| text.contains(name));
+        if compiles { Self::Compiler } else { Self::Torch }
+    }
+
+    fn modules(self) -> &'static [&'static str] {
+        match self {
+            Self::Cold => &[],
+            Self::Torch => &["torch"],
+            Self::Compiler => &["torch", "torch._dynamo"],
+        }
+    }
 }
 
 /// A worker that several slots use. Who has lost or used it up takes it out of its place; it ends with its last user.
@@ -121,14 +166,15 @@ pub(super) struct Attempted {
 
 impl Pool<'_> {
     /// Runs the job, a second time where its environment may have been at fault.
-    fn verdict(&self, job: &Job, place: usize) -> Result<Verdict, ValidateError> {
+    fn verdict(&self, job: &Job, place: &Place) -> Result<Verdict, ValidateError> {
+        let warmth = Warmth::of(job, self.options.level);
         let mut attempt = 1;
         let mut lost = false;
         loop {
             let outcome = match lost {
                 // The job may be what ended the worker. In a worker of its own it can do that to nobody else.
-                true => self.run(job, &self.start()?)?,
-                false => self.run_shared(job, place)?,
+                true => self.run(job, &self.start(warmth)?)?,
+                false => self.run_shared(job, place.worker(warmth), warmth)?,
             };
             let (verdict, again) = match outcome {
                 Ok(attempted) => {
@@ -152,31 +198,33 @@ impl Pool<'_> {
         }
     }
 
-    fn run_shared(&self, job: &Job, place: usize) -> Result<Result<Attempted, WorkerLost>, ValidateError> {
-        let shared = self.shared(place)?;
+    fn run_shared(
+        &self,
+        job: &Job,
+        place: &Mutex<Option<Shared>>,
+        warmth: Warmth,
+    ) -> Result<Result<Attempted, WorkerLost>, ValidateError> {
+        let shared = self.shared(place, warmth)?;
         let spent = shared.children.fetch_add(1, Ordering::Relaxed) + 1 >= CHILDREN_IN_A_LIFE;
         let outcome = self.run(job, &shared.worker)?;
         if spent || outcome.is_err() {
-            let mut current = self.workers[place].lock().expect("nothing panics here");
-            if current.as_ref().is_some_and(|current| Arc::ptr_eq(&current.worker, &shared.worker)) {
-                current.take();
-            }
+            let mut current = place.lock().expect("nothing panics here");
+            current.take_if(|current| Arc::ptr_eq(&current.worker, &shared.worker));
         }
         Ok(outcome)
     }
 
-    fn shared(&self, place: usize) -> Result<Shared, ValidateError> {
-        let mut current = self.workers[place].lock().expect("nothing panics here");
+    fn shared(&self, place: &Mutex<Option<Shared>>, warmth: Warmth) -> Result<Shared, ValidateError> {
+        let mut current = place.lock().expect("nothing panics here");
         if let Some(shared) = &*current {
             return Ok(shared.clone());
         }
-        let shared = Shared { worker: Arc::new(self.start()?), children: Arc::default() };
+        let shared = Shared { worker: Arc::new(self.start(warmth)?), children: Arc::default() };
         Ok(current.insert(shared).clone())
     }
 
-    fn start(&self) -> Result<Worker, ValidateError> {
-        let warm = if self.options.level < Level::Execute { &[][..] } else { &WARM };
-        let settings = Settings { warm, limits: &self.options.limits, filters: &self.filters };
+    fn start(&self, warmth: Warmth) -> Result<Worker, ValidateError> {
+        let settings = Settings { warm: warmth.modules(), limits: &self.options.limits, filters: &self.filters };
         let worker = Worker::start(self.environment, self.folder, &settings)?;
         self.statistics(|statistics| {
             statistics.workers_started += 1;

@@ -11,31 +11,40 @@ TRIES = 16
 # By name of the parameter; the first rule that matches in full decides. The expressions are tried in order. The sizes
 # fit each other: channels are divisible by heads, images by patches and windows.
 NAME_RULES = (
-    (r"(num_|n_?)?(attention_)?heads?|n_?head", ("4",)),
+    (r"(num_|n_?)?(attention_)?heads?", ("4",)),
     (r"head_dim|dim_head|key_dim|dim_key|d_k|d_v", ("16",)),
     (r"num_groups", ("4",)),
-    (r"(n_?)?groups|cardinality|dilations?|strides?|s", ("1", "(1, 1)")),
+    (r"n?_?groups|cardinality|dilations?|strides?|s", ("1", "(1, 1)")),
     (r"kernel(_sizes?)?|ks|k|dw_kernel_size", ("3", "(3, 3)", "[3]")),
     (r"padding|pad", ("1", "(1, 1)", "''")),
     (r"num_classes|n_classes|classes|nc", ("10",)),
+    (r"(n_)?vocab(_size)?|num_embeddings", ("100",)),
+    (r"seq_len(gth)?|(max_)?(len|length)|context_length|num_(tokens|patches|queries)|max_seq_len", ("16",)),
     (r"(n_|num_)?(layers|blocks|depths?)|n|repeats?|num_repeats", ("2", "[2, 2]", "[2, 2, 2, 2]")),
-    (r"(window|win)(_size)?|ws", ("4", "(4, 4)")),
+    (r"(.*_)?(channels|chs|planes|widths|dims|features|filters)(_list)?|(.*_)?out_indices", ("64", "[64, 64]")),
+    (r"(n|num|nb)_.*|.*_(num|levels?|depths?|layers|blocks|repeats|count)|levels?", ("2", "[2, 2]")),
+    (r"(.*_)?(window|win)(_size)?|ws", ("4", "(4, 4)")),
     (r"patch(_size)?", ("4", "(4, 4)")),
     (r"(img|image|input|feat|fmap|feature|grid|output)_?(size|resolution|shape)|size|resolution", ("(32, 32)", "32")),
-    (r"seq_len(gth)?|(max_)?(len|length)|context_length|num_(tokens|patches|queries)|max_seq_len", ("16",)),
-    (r"(n_)?vocab(_size)?|num_embeddings", ("100",)),
     (r"(.*_)?drop(out|path|block)?(_?(rate|prob|path))?s?|p|prob|.*_p(rob)?|.*_drop(out)?", ("0.0",)),
     (r"eps|epsilon", ("1e-05",)),
     (r"(.*_)?(ratio|reduction|expansion|expand|factor|multiplier)s?|r|e", ("2", "0.5")),
     (r"alpha|beta|gamma|temperature|smoothing|momentum|margin|threshold|sigma|lamb?da|init_values?", ("0.5",)),
-    (r"(.*_)?(act|activation|nonlinearity)(_layer|_fn|_func|_func?tion|_cfg)?", ("torch.nn.ReLU", "torch.nn.ReLU()", "'relu'")),
+    (
+        r"(.*_)?(act|activation|nonlinearity)(_layer|_fn|_func(tion)?|_cfg)?",
+        ("torch.nn.ReLU", "torch.nn.ReLU()", "'relu'"),
+    ),
     (r"(.*_)?norm(_layer|_fn|_func|alization)?", ("torch.nn.BatchNorm2d", "torch.nn.LayerNorm", "torch.nn.Identity")),
     (r"conv(_layer)?", ("torch.nn.Conv2d", "torch.nn.Identity()")),
-    (r"module|fn|func|function|model|backbone|body|encoder|decoder|(.*_)?net(work)?|layer|block|attn|mlp|head|neck",
-     ("torch.nn.Identity()", "torch.nn.Identity")),
-    (r"(use|with|is|has|do|enable|no)_.*|(.*_)?bias|inplace|training|pre_norm|shortcut|residual|causal", ("False", "True")),
+    (
+        r"module|fn|func|function|model|backbone|body|encoder|decoder|(.*_)?net(work)?|layer|block|attn|mlp|head|neck",
+        ("torch.nn.Identity()", "torch.nn.Identity"),
+    ),
+    (
+        r"(use|with|is|has|do|enable|no)_.*|(.*_)?bias|inplace|training|pre_norm|shortcut|residual|causal",
+        ("False", "True"),
+    ),
     (r"mode|.*_mode", ("'bilinear'", "'same'")),
-    (r"(.*_)?(channels|chs|planes|widths|dims|features|filters)(_list)?|(.*_)?out_indices", ("64", "[64, 64]")),
 )
 
 # By what the annotation mentions, for names that no rule knows.
@@ -115,8 +124,11 @@ def expressions_for(parameter):
     annotation = annotation_of(parameter)
     by_name = expressions_by_name(parameter.name)
     by_annotation = next((found for pattern, found in ANNOTATION_RULES if re.search(pattern, annotation)), ())
-    plural = re.search(r"(List|list|Sequence|Tuple|tuple)\b", annotation)
-    if by_name and not plural and not re.search(r"^(str|bool)$|Module$", annotation):
+    if by_name and re.search(r"(List|list|Sequence|Iterable)\b", annotation):
+        return (f"[{by_name[0]}, {by_name[0]}]", *by_annotation, *by_name)
+    if by_name and re.search(r"(Tuple|tuple)\b", annotation):
+        return (f"({by_name[0]}, {by_name[0]})", *by_annotation, *by_name)
+    if by_name and not re.search(r"^(str|bool)$|Module$", annotation):
         return by_name
     return by_annotation + by_name or ANYTHING
 

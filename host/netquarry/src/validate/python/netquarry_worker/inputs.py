@@ -10,6 +10,8 @@ TRIES = 20
 BATCH = 2
 TOKENS = 16
 SIDE = 32
+# How many layers are looked at.
+LAYERS = 3
 
 # Where nothing in the model tells: a picture, feature maps, a sequence, a vector.
 COMMON_SHAPES = ((BATCH, 3, SIDE, SIDE), (BATCH, 64, SIDE, SIDE), (BATCH, TOKENS, 64), (BATCH, 64))
@@ -29,8 +31,10 @@ def run_forward(model, given, seed):
     import torch
 
     model.eval()
-    parameters = inspect.signature(model.forward).parameters.values()
+    parameters = list(inspect.signature(model.forward).parameters.values())
     required = [parameter for parameter in parameters if arguments.is_required(parameter) or parameter.name in given]
+    # `forward(self, *inputs)` and `forward(self, x=None)` do little without anything.
+    required = required or [parameter for parameter in parameters if parameter.kind is not parameter.VAR_KEYWORD][:1]
     first_error = None
     queue = collections.deque(candidate_shapes(model))
     tried = set()
@@ -44,7 +48,7 @@ def run_forward(model, given, seed):
                 values = {parameter.name: value_for(parameter, shape, given, as_list) for parameter in required}
                 with torch.no_grad():
                     output = call_forward(model, required, values)
-                return evidence(values, output, given)
+                return evidence(values, output)
             except Exception as error:
                 if arguments.no_fault_of_arguments(error) or covers(given, required):
                     raise
@@ -81,37 +85,48 @@ def call_forward(model, required, values):
 
 def candidate_shapes(model):
     """Shapes that the first layers with weights could take, likeliest first."""
+    found = []
+    for layer in model.modules():
+        shapes = shapes_for(layer)
+        if shapes and shapes not in found:
+            found.append(shapes)
+        if len(found) == LAYERS:
+            break
+    return [shape for shapes in (*found, COMMON_SHAPES) for shape in shapes]
+
+
+def shapes_for(layer):
+    """Shapes that a layer with weights could take; none for any other module."""
     import torch.nn as nn
 
-    shapes = []
-    for layer in model.modules():
-        if len(shapes) >= 6:
-            break
-        if isinstance(layer, nn.Conv2d | nn.ConvTranspose2d):
-            shapes += [(BATCH, layer.in_channels, side, side) for side in (SIDE, 64, 224)]
-        elif isinstance(layer, nn.Conv1d | nn.ConvTranspose1d):
-            shapes.append((BATCH, layer.in_channels, SIDE))
-        elif isinstance(layer, nn.Conv3d | nn.ConvTranspose3d):
-            shapes += [(BATCH, layer.in_channels, 8, SIDE, SIDE), (BATCH, layer.in_channels, 16, 112, 112)]
-        elif isinstance(layer, nn.Linear):
-            shapes += around_last(layer.in_features)
-        elif isinstance(layer, nn.LayerNorm):
-            shapes += around_last(layer.normalized_shape[-1]) if len(layer.normalized_shape) == 1 else [
-                (BATCH, *layer.normalized_shape)
-            ]
-        elif isinstance(layer, nn.BatchNorm1d):
-            shapes += [(BATCH, layer.num_features), (BATCH, layer.num_features, TOKENS)]
-        elif isinstance(layer, nn.BatchNorm2d | nn.InstanceNorm2d):
-            shapes.append((BATCH, layer.num_features, SIDE, SIDE))
-        elif isinstance(layer, nn.BatchNorm3d | nn.InstanceNorm3d):
-            shapes.append((BATCH, layer.num_features, 8, 8, 8))
-        elif isinstance(layer, nn.GroupNorm):
-            shapes.append((BATCH, layer.num_channels, SIDE, SIDE))
-        elif isinstance(layer, nn.RNNBase):
-            shapes.append((BATCH, TOKENS, layer.input_size))
-        elif isinstance(layer, nn.MultiheadAttention):
-            shapes.append((BATCH, TOKENS, layer.embed_dim))
-    return [*shapes, *COMMON_SHAPES]
+    match layer:
+        case nn.Conv2d() | nn.ConvTranspose2d():
+            # Pictures come large where a model pools a lot; feature maps never do.
+            sides = (SIDE, 224) if layer.in_channels <= 4 else (SIDE, 64)
+            return [(BATCH, layer.in_channels, side, side) for side in sides]
+        case nn.Conv1d() | nn.ConvTranspose1d():
+            return [(BATCH, layer.in_channels, SIDE)]
+        case nn.Conv3d() | nn.ConvTranspose3d():
+            return [(BATCH, layer.in_channels, 8, SIDE, SIDE), (BATCH, layer.in_channels, 16, 112, 112)]
+        case nn.Linear():
+            return around_last(layer.in_features)
+        case nn.LayerNorm() if len(layer.normalized_shape) == 1:
+            return around_last(layer.normalized_shape[0])
+        case nn.LayerNorm():
+            return [(BATCH, *layer.normalized_shape)]
+        case nn.BatchNorm1d():
+            return [(BATCH, layer.num_features), (BATCH, layer.num_features, TOKENS)]
+        case nn.BatchNorm2d() | nn.InstanceNorm2d():
+            return [(BATCH, layer.num_features, SIDE, SIDE)]
+        case nn.BatchNorm3d() | nn.InstanceNorm3d():
+            return [(BATCH, layer.num_features, 8, 8, 8)]
+        case nn.GroupNorm():
+            return [(BATCH, layer.num_channels, SIDE, SIDE)]
+        case nn.RNNBase():
+            return [(BATCH, TOKENS, layer.input_size)]
+        case nn.MultiheadAttention():
+            return [(BATCH, TOKENS, layer.embed_dim)]
+    return []
 
 
 def around_last(features):
@@ -165,7 +180,7 @@ def value_for(parameter, shape, given, as_list):
     return kind
 
 
-def evidence(values, output, given):
+def evidence(values, output):
     import torch
 
     outputs = list(tensors_in(output, ""))
@@ -174,11 +189,11 @@ def evidence(values, output, given):
     for name, tensor in outputs:
         if tensor.is_floating_point() and not torch.isfinite(tensor).all():
             raise ArithmeticError(f"the output {name or 'itself'} is not finite")
-    others = [f"forward({name}={value!r})" for name, value in values.items() if value is None or type(value) in (int, tuple)]
+    plain = {name: value for name, value in values.items() if value is None or type(value) in (int, tuple)}
     return {
         "forward_inputs": [shape_of(name, tensor) for key in values for name, tensor in tensors_in(values[key], key)],
         "forward_outputs": [shape_of(name or "output", tensor) for name, tensor in outputs],
-        "notes": others,
+        "notes": [f"forward({name}={value!r})" for name, value in plain.items()],
     }
 
 
