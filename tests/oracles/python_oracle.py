@@ -37,7 +37,9 @@ class Text:
     """The decoded text of a file, and offsets into its UTF-8 form."""
 
     def __init__(self, data):
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        # The compiler looks for the coding cookie when it has translated line ends; `tokenize` does not.
+        lines = io.BytesIO(data.replace(b"\r\n", b"\n").replace(b"\r", b"\n"))
+        encoding, _ = tokenize.detect_encoding(lines.readline)
         self.bytes = data.decode(encoding).removeprefix("\ufeff").encode("utf-8")
         # CPython ends lines at "\n", "\r" and "\r\n", and nowhere else.
         self.lines = [0]
@@ -109,8 +111,9 @@ def range_of(text, node):
 def is_same_statement(text, node, start, end):
     """Whether the slice, put where its indentation allows, is the same tree."""
     line_start = text.lines[text.line_of(start) - 1]
-    indentation = text.slice(line_start, start)
-    if indentation.strip(" \t\f"):
+    # A form feed sets the column back to zero.
+    indentation = text.slice(line_start, start).rpartition("\f")[2]
+    if indentation.strip(" \t"):
         return True
     header = "if 1:\n" if indentation else ""
     try:
