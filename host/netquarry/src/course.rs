@@ -139,6 +139,11 @@ pub fn human_bytes(bytes: u64) -> String {
     }
 }
 
+/// `1 block`, `1,034 blocks`
+pub fn human_things(count: usize, singular: &str) -> String {
+    format!("{} {singular}{}", human_count(count), if count == 1 { "" } else { "s" })
+}
+
 /// `1,034`
 pub fn human_count(count: usize) -> String {
     let digits = count.to_string();
@@ -160,6 +165,7 @@ mod tests {
     fn numbers_read_well() {
         assert_eq!([0, 999, 1_000, 1_234_567].map(human_count), ["0", "999", "1,000", "1,234,567"]);
         assert_eq!([0.04, 0.3, 12.34, 99.96, 200.0].map(human_seconds), ["0.04 s", "0.3 s", "12.3 s", "1 min 40 s", "3 min 20 s"]);
+        assert_eq!([1, 2].map(|count| human_things(count, "block")), ["1 block", "2 blocks"]);
         assert_eq!([12, 9_100_000].map(human_bytes), ["12 B", "9.1 MB"]);
     }
 

@@ -15,7 +15,7 @@ use super::stage::{Row, list};
 use crate::arguments::PipelineArguments;
 use crate::configuration::Settings;
 use crate::console::Console;
-use crate::course::human_count;
+use crate::course::human_things;
 use crate::driver::python::Python;
 use crate::driver::validate::options;
 use crate::findings::failure_name;
@@ -74,7 +74,7 @@ pub(super) fn files(
     let waiting = numbered.take_while(|_| !interrupt::requested());
     validate::validate(waiting, &environment, &options(settings.level, settings.jobs), &on_verdict)?;
     interrupt::check()?;
-    task.finish("Validated", &format!("{} files", human_count(jobs.len())));
+    task.finish("Validated", &human_things(jobs.len(), "file"));
 
     let verdicts = verdicts.into_inner().expect("no panic while collecting");
     let rows: Vec<FileRow> = jobs.iter().zip(files).zip(verdicts).map(|((job, file), verdict)| row(job, file, verdict)).collect();

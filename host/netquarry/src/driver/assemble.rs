@@ -17,7 +17,7 @@ use super::fetch::FetchedSource;
 use super::index::Indexed;
 use super::resolve::{Outcome, guarded};
 use super::texts::FileText;
-use crate::course::{Stage, StageCourse, Stopwatch, human_count, human_seconds};
+use crate::course::{Stage, StageCourse, Stopwatch, human_seconds, human_things};
 use crate::interrupt;
 use crate::library::folder::hexadecimal;
 use crate::library::header::{self, Header};
@@ -86,7 +86,7 @@ pub fn assemble(
     let (bundles, origins): (Vec<_>, Vec<_>) = made.into_iter().unzip();
     let count = bundles.iter().filter(|bundle| bundle.is_ok()).count();
     let elapsed = human_seconds(watch.elapsed().as_secs_f64());
-    task.finish("Assembled", &format!("{} bundles in {elapsed}", human_count(count)));
+    task.finish("Assembled", &format!("{} in {elapsed}", human_things(count, "bundle")));
     Ok(Assembled { bundles, origins, course: watch.stop("blocks", candidates.len(), 0) })
 }
 

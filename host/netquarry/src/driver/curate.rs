@@ -10,7 +10,7 @@ use netquarry_plugin::DedupStrategy;
 use sha2::{Digest, Sha256};
 
 use crate::console::Console;
-use crate::course::{Stage, StageCourse, Stopwatch, human_count, human_seconds};
+use crate::course::{Stage, StageCourse, Stopwatch, human_seconds, human_things};
 use crate::problem::Problem;
 
 /// A block as strategies see it.
@@ -61,7 +61,7 @@ pub fn curate(pool: &rayon::ThreadPool, console: &Console, strategies: &[DedupSt
     }
     let decisions = contenders.iter().map(|block| (block.block.clone(), decision(&block.block, &removed))).collect();
     let elapsed = human_seconds(watch.elapsed().as_secs_f64());
-    let what = format!("{} duplicates among {} blocks in {elapsed}", human_count(removed.len()), human_count(contenders.len()));
+    let what = format!("{} among {} in {elapsed}", human_things(removed.len(), "duplicate"), human_things(contenders.len(), "block"));
     console.status("Found", &what);
     Curated { decisions, course: watch.stop("blocks", contenders.len(), 0) }
 }

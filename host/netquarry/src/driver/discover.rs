@@ -14,7 +14,7 @@ use super::context::Context;
 use super::fetch::Fetched;
 use super::index::Indexed;
 use super::select;
-use crate::course::{Stage, StageCourse, Stopwatch, human_count, human_seconds};
+use crate::course::{Stage, StageCourse, Stopwatch, human_count, human_seconds, human_things};
 use crate::library::names::{NamedBlock, file_stems};
 use crate::problem::Problem;
 
@@ -35,6 +35,7 @@ pub struct Candidate {
     pub priority: u32,
 }
 
+#[derive(Clone, Debug)]
 pub struct Discovered {
     /// Sorted by block.
     pub candidates: Vec<Candidate>,
@@ -68,7 +69,7 @@ pub fn discover(context: &Context<'_>, fetched: &Fetched, indexed: &Indexed, rul
     let candidates = select::targets(context, &fetched.corpus.targets, candidates)?;
 
     let elapsed = human_seconds(watch.elapsed().as_secs_f64());
-    let what = format!("{} candidates among {} classes in {elapsed}", human_count(candidates.len()), human_count(classes.len()));
+    let what = format!("{} among {} in {elapsed}", human_things(candidates.len(), "candidate"), human_count(classes.len()) + " classes");
     context.console.status("Discovered", &what);
     let course = watch.stop("classes", classes.len(), 0);
     Ok(Discovered { candidates, classes: classes.len(), course })

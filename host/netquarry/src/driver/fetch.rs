@@ -12,7 +12,7 @@ use netquarry_corpus::{fetch, load};
 use super::context::Context;
 use crate::configuration::Settings;
 use crate::console::Task;
-use crate::course::{Stage, StageCourse, Stopwatch, human_bytes, human_count, human_seconds};
+use crate::course::{Stage, StageCourse, Stopwatch, human_bytes, human_seconds, human_things};
 use crate::interrupt;
 use crate::problem::Problem;
 use crate::summary::MissingSource;
@@ -86,7 +86,7 @@ pub fn fetch(context: &Context<'_>, corpus: Corpus) -> Result<Fetched, Problem> 
     let files: usize = sources.iter().map(|source| source.snapshot.files.len()).sum();
     let elapsed = human_seconds(watch.elapsed().as_secs_f64());
     let from = if transferred == 0 { "from the cache".to_owned() } else { format!("{} transferred", human_bytes(transferred)) };
-    task.finish("Fetched", &format!("{} sources with {} Python files in {elapsed}, {from}", sources.len(), human_count(files)));
+    task.finish("Fetched", &format!("{} with {} in {elapsed}, {from}", human_things(sources.len(), "source"), human_things(files, "Python file")));
     let cached = if transferred == 0 { sources.len() } else { 0 };
     let course = watch.stop("sources", sources.len(), cached);
     Ok(Fetched { corpus, sources, missing, course })

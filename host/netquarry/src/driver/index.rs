@@ -16,7 +16,7 @@ use super::context::Context;
 use super::fetch::Fetched;
 use super::texts::Texts;
 use crate::arguments::IndexChoice;
-use crate::course::{Stage, StageCourse, Stopwatch, human_bytes, human_count, human_seconds};
+use crate::course::{Stage, StageCourse, Stopwatch, human_bytes, human_count, human_seconds, human_things};
 use crate::interrupt;
 use crate::problem::Problem;
 
@@ -80,10 +80,10 @@ pub fn index(context: &Context<'_>, fetched: &Fetched, kept_imports: &[String]) 
     let texts = Arc::new(Texts::new(Arc::clone(&index), &fetched.sources));
 
     let elapsed = human_seconds(watch.elapsed().as_secs_f64());
-    let what = format!("{} files, {}, in {elapsed}: {} parsed", human_count(files), human_bytes(bytes), human_count(parsed));
+    let what = format!("{}, {}, in {elapsed}: {} parsed", human_things(files, "file"), human_bytes(bytes), human_count(parsed));
     context.console.status("Indexed", &what);
     if !unreadable.is_empty() {
-        context.console.caution(&format!("{} files cannot be read as Python; `netquarry index` lists them", human_count(unreadable.len())));
+        context.console.caution(&format!("{} cannot be read as Python; `netquarry index` lists them", human_things(unreadable.len(), "file")));
     }
     let course = watch.stop("files", files, files.saturating_sub(parsed));
     Ok(Indexed { index, texts, files, bytes, parsed, unreadable, course })

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::context::Context;
 use super::discover::Candidate;
 use super::index::Indexed;
-use crate::course::{Stage, StageCourse, Stopwatch, human_count, human_seconds};
+use crate::course::{Stage, StageCourse, Stopwatch, human_seconds, human_things};
 use crate::interrupt;
 use crate::problem::Problem;
 
@@ -35,7 +35,7 @@ pub fn resolve(context: &Context<'_>, indexed: &Indexed, rules: &Rules, candidat
     });
     interrupt::check()?;
     let elapsed = human_seconds(watch.elapsed().as_secs_f64());
-    task.finish("Resolved", &format!("{} blocks in {elapsed}", human_count(candidates.len())));
+    task.finish("Resolved", &format!("{} in {elapsed}", human_things(candidates.len(), "block")));
     Ok(Resolved { closures, course: watch.stop("blocks", candidates.len(), 0) })
 }
 

@@ -11,7 +11,7 @@ use netquarry_store::{StoreError, VerdictContext};
 use super::assemble::{Assembled, BundleFile};
 use super::context::Context;
 use super::discover::Candidate;
-use crate::course::{Stage, StageCourse, Stopwatch, human_count, human_seconds};
+use crate::course::{Stage, StageCourse, Stopwatch, human_count, human_seconds, human_things};
 use crate::environment::Environment;
 use crate::interrupt;
 use crate::problem::Problem;
@@ -92,7 +92,7 @@ pub fn validate(
         }
     }
     let elapsed = human_seconds(watch.elapsed().as_secs_f64());
-    context.console.status("Validated", &format!("{} bundles in {elapsed}, {} from the cache", human_count(total), human_count(cached)));
+    context.console.status("Validated", &format!("{} in {elapsed}, {} from the cache", human_things(total, "bundle"), human_count(cached)));
     Ok(Validated { verdicts, cached, statistics, course: watch.stop("bundles", total, cached) })
 }
 

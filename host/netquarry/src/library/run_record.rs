@@ -52,7 +52,19 @@ pub struct Machine {
     pub threads: usize,
 }
 
+impl Machine {
+    pub fn this(threads: usize) -> Self {
+        Self {
+            operating_system: std::env::consts::OS.to_owned(),
+            architecture: std::env::consts::ARCH.to_owned(),
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            threads,
+        }
+    }
+}
+
 impl RunRecord {
+    /// The record of a run that begins now.
     pub fn begin(arguments: Vec<String>, threads: usize) -> Self {
         Self {
             program: PROGRAM.to_owned(),
@@ -61,12 +73,7 @@ impl RunRecord {
             key: None,
             started: now(),
             ended: None,
-            machine: Machine {
-                operating_system: std::env::consts::OS.to_owned(),
-                architecture: std::env::consts::ARCH.to_owned(),
-                cores: std::thread::available_parallelism().map_or(1, usize::from),
-                threads,
-            },
+            machine: Machine::this(threads),
             arguments,
             environment: None,
             sandbox: Vec::new(),
