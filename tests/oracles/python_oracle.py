@@ -11,8 +11,8 @@ Every check has an oracle of its own:
 parse        `ast`: what CPython 3.11 accepts is read; a later version has syntax that NetQuarry need not know
 scopes       `symtable`: every scope, every name in it and what it is there; in 3.11, as later versions show scopes in
              another way (PEP 709 dissolves comprehensions, PEP 649 and 695 add scopes)
-statements   `ast`: the range of every top-level statement, decorators included
-definitions  `ast`: the range of every class and function that the facts list; and each, sliced out, is the same tree
+statements   `ast`: the range of every top-level statement, decorators included; and each, sliced out, is the same tree
+definitions  `ast`: the range of every class and function that the facts list
 loads        the bytecode: every instruction that reads a global, with the place it comes from
 bindings     the bytecode: every name that running the module stores in its globals
 """
@@ -109,18 +109,11 @@ def range_of(text, node):
 
 
 def is_same_statement(text, node, start, end):
-    """Whether the slice, put where its indentation allows, is the same tree."""
-    line_start = text.lines[text.line_of(start) - 1]
-    # A form feed sets the column back to zero.
-    indentation = text.slice(line_start, start).rpartition("\f")[2]
-    if indentation.strip(" \t"):
-        return True
-    header = "if 1:\n" if indentation else ""
+    """Whether a top-level statement, sliced out, is the same tree."""
     try:
-        [statement] = ast.parse(header + indentation + text.slice(start, end)).body
+        [statement] = ast.parse(text.slice(start, end)).body
     except (SyntaxError, ValueError):
         return False
-    statement = statement.body[0] if header else statement
     return ast.dump(statement) == ast.dump(node)
 
 
@@ -224,18 +217,17 @@ def check(request):
             if left != right:
                 yield "statements", f"CPython {left}, facts {right}"
                 break
+    else:
+        for node, (start, end) in zip(nodes, expected):
+            if not is_same_statement(text, node, start, end):
+                yield "statements", f"another statement at {start}..{end}"
 
-    definitions = {}
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            definitions[tuple(range_of(text, node))] = node
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    definitions = {tuple(range_of(text, node)) for node in ast.walk(tree) if isinstance(node, kinds)}
+    COUNTS["definitions"] += len(request["definitions"])
     for start, end in request["definitions"]:
-        COUNTS["definitions"] += 1
-        node = definitions.get((start, end))
-        if node is None:
+        if (start, end) not in definitions:
             yield "definitions", f"no definition at {start}..{end}"
-        elif not is_same_statement(text, node, start, end):
-            yield "definitions", f"another statement at {start}..{end}"
 
     try:
         code = compile(data, request["path"], "exec", dont_inherit=True, optimize=0)
