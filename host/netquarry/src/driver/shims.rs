@@ -1,6 +1,7 @@
 //! What shims say, as the closure engine asks for it.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
 
 use netquarry_core::closure::{Dynamics, Rules};
 use netquarry_core::dynamic::{CodeIndex, DynamicAnswer, DynamicQuestion};
@@ -15,7 +16,12 @@ use super::texts::Texts;
 pub fn rules(plugins: &Plugins, indexed: &Indexed) -> Rules {
     let texts = Arc::clone(&indexed.texts);
     let view = IndexView::new(Arc::clone(&indexed.index), Box::new(move |file| text(&texts, file)));
-    let asked = AskedShims { shims: plugins.shims.clone(), index: Arc::new(view), texts: Arc::clone(&indexed.texts) };
+    let asked = AskedShims {
+        shims: plugins.shims.clone(),
+        index: Arc::new(view),
+        texts: Arc::clone(&indexed.texts),
+        answers: Mutex::default(),
+    };
     Rules::new(plugins.tables.clone()).with_dynamics(Arc::new(asked))
 }
 
@@ -23,21 +29,36 @@ struct AskedShims {
     shims: Vec<RepoShim>,
     index: Arc<dyn CodeIndex>,
     texts: Arc<Texts>,
+    /// By plugin and question. Many blocks come by the same definition, and an answer depends on nothing else.
+    answers: Mutex<HashMap<(String, DynamicQuestion), DynamicAnswer>>,
 }
 
 impl Dynamics for AskedShims {
     /// A shim that fails to answer leaves the name unresolved, with its failure as the reason.
     fn answer(&self, plugin: &str, question: &DynamicQuestion) -> DynamicAnswer {
+        let key = (plugin.to_owned(), question.clone());
+        if let Some(answer) = self.answers.lock().expect("no panic while it is held").get(&key) {
+            return answer.clone();
+        }
+        // Two threads that ask the same at once get the same answer twice.
+        let answer = self.ask(plugin, question);
+        self.answers.lock().expect("no panic while it is held").insert(key, answer.clone());
+        answer
+    }
+
+    fn text(&self, file: FileId) -> Arc<str> {
+        text(&self.texts, file)
+    }
+}
+
+impl AskedShims {
+    fn ask(&self, plugin: &str, question: &DynamicQuestion) -> DynamicAnswer {
         let bears_name = |shim: &&RepoShim| format!("{} {}", shim.plugin().name, shim.plugin().version) == plugin;
         let shim = self.shims.iter().find(bears_name).expect("only shims that told their tables are asked");
         shim.answer(question, &self.index).unwrap_or_else(|error| {
             tracing::warn!("{error}");
             DynamicAnswer::Unknown { why: error.to_string() }
         })
-    }
-
-    fn text(&self, file: FileId) -> Arc<str> {
-        text(&self.texts, file)
     }
 }
 
