@@ -3,7 +3,7 @@
 
 use netquarry_sdk::discovery::{ClassDescription, DiscoveryRule, Proposal};
 use netquarry_sdk::{ConfigurationError, Plugin};
-use nn_module::ancestry::{Forward, Lineage, abstract_methods, forward, lineage};
+use nn_module::ancestry::{Forward, Lineage, abstract_methods, forward, is_nn_module_path, lineage};
 use nn_module::category::categorise;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -65,6 +65,9 @@ impl NnModuleDeep {
         }
         let lineage = match lineage(class, &self.configuration.external_modules)? {
             Lineage::Direct => "inherits nn.Module".to_owned(),
+            Lineage::Through(ancestor) if is_nn_module_path(ancestor) => {
+                "reaches nn.Module through its bases".to_owned()
+            }
             Lineage::Through(ancestor) => format!("reaches nn.Module through {ancestor}"),
         };
         let forward = match forward(class)? {

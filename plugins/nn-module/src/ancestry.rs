@@ -25,7 +25,7 @@ pub fn is_nn_module_path(path: &str) -> bool {
 pub enum Lineage<'a> {
     /// It names `nn.Module` as a base.
     Direct,
-    /// The nearest ancestor that is a module: one of `torch.nn`, or else the nearest at all.
+    /// Its only base, or the class of `torch.nn` that is the nearest among its ancestors.
     Through(&'a str),
 }
 
@@ -38,8 +38,10 @@ pub fn lineage<'a>(class: &'a ClassDescription, external_modules: &[String]) -> 
     let is_module = |path: &str| {
         is_nn_module_path(path) || is_torch_class(path) || external_modules.iter().any(|module| module == path)
     };
-    class.ancestors.iter().find(|ancestor| is_module(&ancestor.path))?;
-    class.ancestors.first().map(|ancestor| Lineage::Through(&ancestor.path))
+    let module = class.ancestors.iter().find(|ancestor| is_module(&ancestor.path))?;
+    // With several bases the first may be a mixin that is no module.
+    let nearest = if class.bases.len() == 1 { class.ancestors.first().unwrap_or(module) } else { module };
+    Some(Lineage::Through(&nearest.path))
 }
 
 /// Where a class has its `forward` from.
