@@ -86,7 +86,11 @@ impl ConfigurationFile {
         for ancestor in folder.ancestors() {
             let path = ancestor.join(FILE_NAME);
             match fs::read_to_string(&path) {
-                Ok(text) => return Ok(Self { configuration: parse(&path, &text)?, path: Some(path) }),
+                Ok(text) => {
+                    // In messages, a file of the working folder goes by its name.
+                    let shown = path.strip_prefix(folder).unwrap_or(&path);
+                    return Ok(Self { configuration: parse(shown, &text)?, path: Some(path) });
+                }
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => {
                     return Err(Problem::io("read the configuration file", &path, error)

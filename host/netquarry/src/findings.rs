@@ -21,8 +21,10 @@ pub struct Findings {
     pub pass_rate: Proportion,
     /// By number, the most frequent first.
     pub failures: Vec<FailureTally>,
-    /// Candidates at which nothing failed and which yet did not reach the gate, by what is noted about them.
+    /// Candidates at which nothing failed and which yet did not reach the gate.
     pub undecided: usize,
+    /// Candidates that could not be constructed or run because no arguments were found that fit.
+    pub without_arguments: usize,
     /// Duplicates by the reason for which they were removed.
     pub duplicates: Vec<Counted>,
     /// Bundles by requirement other than torch, the most frequent first.
@@ -38,7 +40,7 @@ pub struct Tally {
     pub candidates: usize,
     /// A self-contained file was made.
     pub bundles: usize,
-    /// A bundle with no unresolved name that matters and nothing replaced by a stand-in of a shim.
+    /// Executed, and every name in the bundle is resolved.
     pub complete: usize,
     /// Passed, by level: index 0 is `parse`.
     pub passed: [usize; 7],
@@ -106,6 +108,7 @@ impl Findings {
             levels: Level::ALL.map(|level| level_tally(records, level)).to_vec(),
             failures: failures(records),
             undecided: records.iter().filter(|record| !is_promoted(record, gate) && record.failure.is_none()).count(),
+            without_arguments: records.iter().filter(|record| lacks_arguments(record)).count(),
             duplicates: counted(records.iter().filter_map(removal_reason)),
             requirements: counted(records.iter().flat_map(|record| record.requirements.iter()).filter(|name| !is_torch(name))),
             bundle_lines: bins(&lines),
@@ -142,13 +145,16 @@ pub fn failure_name(class: FailureClass) -> String {
     value.as_str().expect("a class is a string in JSON").to_owned()
 }
 
+fn lacks_arguments(record: &BlockRecord) -> bool {
+    record.evidence.notes.iter().any(|note| note.starts_with("arguments_not_found"))
+}
+
 fn tally(records: &[BlockRecord], gate: Level) -> Tally {
     let mut tally = Tally { candidates: records.len(), ..Tally::default() };
     for record in records {
         let passed = |level: Level| usize::from(record.levels.get(level.name()) == Some(&Outcome::Passed));
-        let has_bundle = record.sha256.is_some();
-        tally.bundles += usize::from(has_bundle);
-        tally.complete += usize::from(has_bundle && is_complete(record));
+        tally.bundles += usize::from(record.sha256.is_some());
+        tally.complete += if record.unresolved.is_empty() { passed(Level::Execute) } else { 0 };
         for (index, level) in Level::ALL.into_iter().enumerate() {
             tally.passed[index] += passed(level);
         }
@@ -158,11 +164,6 @@ fn tally(records: &[BlockRecord], gate: Level) -> Tally {
         tally.kept += usize::from(promoted && !removed);
     }
     tally
-}
-
-/// No name is missing that upstream has.
-fn is_complete(record: &BlockRecord) -> bool {
-    record.unresolved.iter().all(|name| name.undefined_upstream)
 }
 
 fn groups(records: &[BlockRecord], gate: Level, key: impl Fn(&BlockRecord) -> String) -> Vec<Group> {

@@ -16,14 +16,13 @@ use crate::validate::ValidateError;
 /// The last lines of a plugin's log that an error shows.
 const SHOWN_LOG: usize = 5;
 
-/// The error's own words, begun with a capital letter, and the errors behind it.
+/// The error's own words, begun with a capital letter where they begin with a word, and the errors behind it.
 fn told(error: &dyn Error) -> Problem {
     let text = error.to_string();
-    let mut letters = text.chars();
-    let sentence = match letters.next() {
-        Some(first) => first.to_uppercase().chain(letters).collect(),
-        None => text,
-    };
+    let first_word = text.split(' ').next().unwrap_or("");
+    // Anything else is the name of a file or of a source, which is not ours to change.
+    let is_word = !first_word.is_empty() && first_word.chars().all(|letter| letter.is_ascii_lowercase());
+    let sentence = if is_word { text[..1].to_uppercase() + &text[1..] } else { text };
     match error.source() {
         Some(cause) => Problem::new(sentence).because(cause.to_string()),
         None => Problem::new(sentence),

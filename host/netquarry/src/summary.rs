@@ -72,6 +72,14 @@ impl Summary {
             findings.gate.name(),
             percentage(&findings.pass_rate),
         );
+        let _ = writeln!(text, "  {} were executed with every name resolved", human_count(total.complete));
+        if findings.without_arguments > 0 {
+            let _ = writeln!(
+                text,
+                "  {} could not be constructed or run: no arguments were found that fit, which is not held against them",
+                human_count(findings.without_arguments)
+            );
+        }
         if total.duplicates > 0 {
             let reasons: Vec<String> =
                 findings.duplicates.iter().map(|each| format!("{} {}", human_count(each.count), each.name)).collect();

@@ -161,7 +161,7 @@ fn provenance(record: &BlockRecord, out: &Path) -> String {
             (DedupOutcome::Removed, None) => "removed".to_owned(),
             (DedupOutcome::Kept, _) => "unique".to_owned(),
         };
-        line("duplicate", &words);
+        line("dedup", &words);
     }
     text
 }

@@ -1,0 +1,126 @@
+//! What a run leaves.
+
+use std::process::Command;
+use std::sync::OnceLock;
+
+use serde_json::Value;
+
+use super::support::{Run, Workplace, python, tree};
+
+/// A library that is made once and only read.
+pub(crate) fn made() -> &'static Workplace {
+    static MADE: OnceLock<Workplace> = OnceLock::new();
+    MADE.get_or_init(|| {
+        let workplace = Workplace::new();
+        workplace.mine(&["run", "--format", "json"]).succeeded();
+        workplace
+    })
+}
+
+#[test]
+fn every_candidate_ends_as_a_bundle_or_as_a_failure_with_a_reason() {
+    let manifest = made().manifest("out");
+    let ends: Vec<String> = manifest
+        .values()
+        .map(|record| {
+            let word = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+            let (bundle, failure) = (word(&record["bundle"]), word(&record["failure"]["class"]));
+            let survivor = word(&record["dedup"]["survivor"]);
+            format!("{} level {} bundle {bundle} failure {failure} survivor {survivor}", word(&record["block"]), record["level"])
+        })
+        .collect();
+    insta::assert_snapshot!(ends.join("\n"));
+}
+
+#[test]
+fn a_record_has_the_fields_that_scripts_rely_on() {
+    let manifest = made().manifest("out");
+    let record = &manifest["small:small.layers.Block"];
+    assert_eq!(record["source"]["path"], "small/layers.py");
+    assert_eq!(record["source"]["lines"], serde_json::json!([18, 28]));
+    assert_eq!(record["requirements"], serde_json::json!(["torch"]));
+    assert_eq!(record["license"], "MIT");
+    assert_eq!(record["levels"]["backward"], "unknown");
+    assert_eq!(record["constructor"][0]["name"], "dim");
+    assert_eq!(record["constructor"][0]["default"], "8");
+    assert!(record["swhid"].as_str().unwrap().starts_with("swh:1:cnt:"));
+    let definitions: Vec<&str> =
+        record["closure"].as_array().unwrap().iter().map(|each| each["definition"].as_str().unwrap()).collect();
+    for needed in ["Block", "Scale"] {
+        assert!(definitions.contains(&format!("small:small.layers.{needed}").as_str()), "{definitions:?}");
+    }
+    assert!(definitions.contains(&"small:small.functional.scale"), "{definitions:?}");
+    assert!(!definitions.iter().any(|definition| definition.ends_with("unused")), "{definitions:?}");
+    for field in ["name", "category", "sha256", "lines", "unresolved", "replaced", "failure", "dedup"] {
+        assert!(record.get(field).is_some(), "{field}");
+    }
+}
+
+#[test]
+fn a_bundle_is_upstream_text_under_a_header_with_provenance() {
+    insta::assert_snapshot!(made().read("out/blocks/Scale.py"));
+}
+
+#[test]
+fn a_block_works_in_a_script_without_its_source() {
+    let script = "import sys; sys.path.insert(0, 'out/blocks'); import torch\n\
+                  from Block__small_layers import Block\n\
+                  print(tuple(Block()(torch.ones(1, 8, 4, 4)).shape), 'small' in sys.modules)\n";
+    let mut command = Command::new(python());
+    command.args(["-c", script]).current_dir(made().path(""));
+    assert_eq!(Run::of(&mut command).succeeded().stdout, "(1, 8, 4, 4) False\n");
+}
+
+#[test]
+fn what_blocks_rely_on_is_listed() {
+    let text = made().read("out/required_repos.json");
+    let required: Vec<Value> = serde_json::from_str(&text).unwrap();
+    let names: Vec<(&str, &str)> =
+        required.iter().map(|each| (each["role"].as_str().unwrap(), each["name"].as_str().unwrap())).collect();
+    assert_eq!(names, [("source", "small"), ("requirement", "no_such_distribution"), ("requirement", "torch")]);
+    let torch = required.last().unwrap();
+    assert!(torch["version"].as_str().unwrap().starts_with('2'), "{torch}");
+}
+
+#[test]
+fn an_emitter_has_a_folder_of_its_own() {
+    let files: Vec<String> = tree(&made().path("out/specs")).into_iter().map(|(path, _)| path).collect();
+    assert!(files.contains(&"emit-neutral-spec/index.json".to_owned()), "{files:?}");
+    assert!(files.contains(&"emit-neutral-spec/blocks/Scale.json".to_owned()), "{files:?}");
+}
+
+#[test]
+fn a_second_run_does_nothing_and_says_so() {
+    let workplace = made();
+    let before = workplace.read("out/run.json");
+    let again = workplace.mine(&["run"]).succeeded();
+    assert!(again.stdout.contains("Up to date."), "{}", again.stdout);
+    assert_eq!(workplace.read("out/run.json"), before);
+    let json = workplace.mine(&["run", "--format", "json"]).succeeded().json();
+    assert_eq!(json["up_to_date"], true);
+    assert_eq!(json["findings"]["total"]["candidates"], 8);
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    let workplace = Workplace::new();
+    workplace.mine(&["run", "--threads", "1", "--out", "one", "--quiet"]).succeeded();
+    workplace.bring_plugins("other");
+    workplace.mine(&["run", "--threads", "3", "--jobs", "2", "--out", "three", "--quiet", "--cache-dir", "other"]).succeeded();
+    let (one, three) = (tree(&workplace.path("one")), tree(&workplace.path("three")));
+    assert!(one.len() > 10);
+    for (left, right) in one.iter().zip(&three) {
+        assert_eq!(left.0, right.0);
+        assert!(left.1 == right.1, "{} differs", left.0);
+    }
+    assert_eq!(one.len(), three.len());
+}
+
+#[test]
+fn a_gate_that_was_asked_for_makes_blocks_below_it_findings() {
+    let workplace = made();
+    let out = ["--out", "gated", "--quiet"];
+    let json = workplace.mine(&[&["run", "--gate", "forward", "--format", "json"], &out[..]].concat()).ended(1).json();
+    assert_eq!(json["findings"]["gate"], "forward");
+    assert!(workplace.path("gated/failed").is_dir());
+}

@@ -1,0 +1,10 @@
+//! End to end, through the built program: a small corpus of its own, mined as a user would.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod bad_input;
+mod blocks;
+mod commands;
+mod library;
+mod resume;
+mod support;

@@ -1,0 +1,3 @@
+from .layers import Block, Scale
+
+__all__ = ["Block", "Scale"]
