@@ -22,7 +22,7 @@ pub enum EnvironmentError {
     NoVenv { python: PathBuf },
     #[error("no virtual environment could be made at `{}`:\n{output}", folder.display())]
     Venv { folder: PathBuf, output: String },
-    #[error("the disk that holds `{}` has {free_mib} MiB free; the environment needs {needed_mib} MiB", folder.display())]
+    #[error("the disk of `{}` has {free_mib} MiB free; the environment needs {needed_mib} MiB", folder.display())]
     NoRoom { folder: PathBuf, free_mib: u64, needed_mib: u64 },
     #[error("the disk that holds `{}` is full", folder.display())]
     DiskFull { folder: PathBuf, output: String },
@@ -44,8 +44,8 @@ impl EnvironmentError {
         match self {
             Self::NoPython => "install Python 3.11 (or later) with its venv module, or name one with --python",
             Self::NotFound { .. } | Self::NotStarted { .. } | Self::NotPython { .. } => {
-                "name a Python 3.11 or later that has torch with --python or NETQUARRY_PYTHON, or leave both out and an \
-                 environment is made"
+                "name a Python 3.11 or later that has torch with --python or NETQUARRY_PYTHON, or leave both out and \
+                 an environment is made"
             }
             Self::TooOld { .. } => "install Python 3.11 or later, or name one with --python",
             Self::NoTorch { .. } => {
@@ -53,15 +53,16 @@ impl EnvironmentError {
                  interpreter, or name none and an environment is made"
             }
             Self::NoVenv { .. } => {
-                "install them (on Debian and Ubuntu: the package python3-venv), or name an interpreter that has torch with --python"
+                "install them (on Debian and Ubuntu: the package python3-venv), or name an interpreter that has torch \
+                 with --python"
             }
             Self::Venv { .. } => "see Python's own words above; another interpreter can be named with --python",
             Self::NoRoom { .. } | Self::DiskFull { .. } => {
                 "make room, choose another place with --cache-dir, or name an interpreter that has torch with --python"
             }
             Self::NoNetwork { .. } => {
-                "check the connection and pip's settings (`pip config list`), or name an interpreter that has torch with --python; the \
-                 same command goes on from here"
+                "check the connection and pip's settings (`pip config list`) and give the same command again, or name \
+                 an interpreter that has torch with --python"
             }
             Self::Pip { .. } => "see pip's own words above; an interpreter that has torch can be named with --python",
             Self::TorchBroken { .. } => {

@@ -102,7 +102,7 @@ impl Installation {
     /// What it costs, as a sentence to print before it starts.
     pub fn cost(&self) -> String {
         format!(
-            "a Python environment with torch will be made at `{}`: {:.1} GB of disk, {:.1} GB to download, a few minutes",
+            "a Python environment with torch will be made at `{}`: {:.1} GB on disk, {:.1} GB to download, minutes",
             self.folder.display(),
             DISK_BYTES as f64 / 1e9,
             DOWNLOAD_BYTES as f64 / 1e9,

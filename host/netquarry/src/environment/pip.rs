@@ -98,7 +98,8 @@ fn follow(
     }
 }
 
-/// Reads `Collecting torch==2.15.0 (from ...)`, `Downloading torch-...whl (539.1 MB)`, `Installing collected packages: a, b`.
+/// Reads `Collecting torch==2.15.0 (from ...)`, `Downloading torch-...whl (539.1 MB)` and
+/// `Installing collected packages: a, b`.
 pub(super) fn read_line(line: &str) -> Option<PipLine> {
     let line = line.trim();
     if let Some(requirement) = line.strip_prefix("Collecting ") {

@@ -32,8 +32,8 @@ pub(super) struct Run {
     pub(super) output: String,
 }
 
-/// Follows the child until the worker has told its end on `socket`; kills it through the worker when its time is over or
-/// when it writes to the report what no child of ours would.
+/// Follows the child until the worker has told its end on `socket`; kills it through the worker when its time is over
+/// or when it writes to the report what no child of ours would.
 ///
 /// # Errors
 /// The worker is gone, or does not answer.

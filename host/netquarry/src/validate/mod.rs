@@ -125,7 +125,7 @@ pub enum ValidateError {
     NotReady { python: PathBuf, output: String },
     #[error("the Python worker `{}` did not get ready within {seconds} seconds", python.display())]
     NotReadyInTime { python: PathBuf, seconds: u64 },
-    #[error("the Python worker `{}` has {threads} threads after importing torch, and cannot be forked safely", python.display())]
+    #[error("the Python worker `{}` has {threads} threads and cannot be forked safely", python.display())]
     Threads { python: PathBuf, threads: u64 },
     #[error("could not {action} `{}`", path.display())]
     Io { action: &'static str, path: PathBuf, source: std::io::Error },

@@ -119,8 +119,8 @@ impl Place {
     }
 }
 
-/// What a worker imports before it forks. It is no more than a bundle imports itself, so that none finds a module loaded
-/// that it forgot to import.
+/// What a worker imports before it forks. It is no more than a bundle imports itself, so that none finds a module
+/// loaded that it forgot to import.
 #[derive(Clone, Copy)]
 enum Warmth {
     /// Nothing: neither parsing nor compiling needs it.

@@ -1,7 +1,7 @@
 //! Takes out of a message what differs between two equal runs: places of temporary files, addresses in memory.
 
-/// Replaces every occurrence of a path by its name (longest path first, so that a folder does not hide what lies in it),
-/// and every address such as `0x7f3a...` by `0x...`.
+/// Replaces every occurrence of a path by its name, longest path first so that a folder does not hide what lies in it,
+/// and every address such as `0x7f3a12ab1c10` by `0x...`.
 pub(super) fn scrub(message: &str, replacements: &[(String, String)]) -> String {
     let mut text = message.to_owned();
     let mut ordered: Vec<_> = replacements.iter().filter(|(path, _)| path.len() > 1).collect();

@@ -1,9 +1,9 @@
 //! Bundles with what must come of them: one file of `cases/` each.
 //!
-//! A case starts with comment lines `# key: value`. `failure: CLASS at LEVEL` or `level: LEVEL` (the highest one passed,
-//! with nothing failed) is needed; `message`, `note`, `upstream`, `constructor` and `output` are compared where they are
-//! given; `blocked` and `operators` are lists of packages; `seconds` is the wall clock's limit, where it matters;
-//! `loses_worker` is there where the bundle ends its worker.
+//! A case starts with comment lines `# key: value`. `failure: CLASS at LEVEL` or `level: LEVEL` (the highest one
+//! passed, with nothing failed) is needed; `message`, `note`, `upstream`, `constructor` and `output` are compared where
+//! they are given; `blocked` and `operators` are lists of packages; `seconds` is the wall clock's limit, where it
+//! matters; `loses_worker` is there where the bundle ends its worker.
 
 use std::collections::BTreeMap;
 use std::fs;
