@@ -7,7 +7,11 @@ use super::support::Workplace;
 fn a_block_is_extracted_by_any_part_of_its_name() {
     let workplace = Workplace::new();
     let run = workplace.mine(&["extract", "Scale", "models.Net", "--quiet"]).succeeded();
-    assert!(run.stdout.contains("small:small.layers.Scale") && run.stdout.contains("out/blocks/Scale.py"), "{}", run.stdout);
+    assert!(
+        run.stdout.contains("small:small.layers.Scale") && run.stdout.contains("out/blocks/Scale.py"),
+        "{}",
+        run.stdout
+    );
     assert!(workplace.path("out/blocks/Net.py").is_file());
     // What was there before stays.
     workplace.mine(&["extract", "small:small.models.Block", "--quiet"]).succeeded();
@@ -35,9 +39,11 @@ fn an_ambiguous_name_is_answered_with_all_blocks_that_bear_it() {
 fn names_come_from_a_list_with_a_start_and_an_end() {
     let workplace = Workplace::new();
     workplace.write("names.json", r#"["NeedsName", "Scale", "Net", "small.models.Block"]"#);
-    let arguments = ["extract", "--from-json", "names.json", "--start-from", "Scale", "--limit", "2", "--format", "json"];
+    let arguments =
+        ["extract", "--from-json", "names.json", "--start-from", "Scale", "--limit", "2", "--format", "json"];
     let json = workplace.mine(&arguments).succeeded().json();
-    let blocks: Vec<&str> = json["extracted"].as_array().unwrap().iter().map(|each| each["name"].as_str().unwrap()).collect();
+    let blocks: Vec<&str> =
+        json["extracted"].as_array().unwrap().iter().map(|each| each["name"].as_str().unwrap()).collect();
     assert_eq!(blocks, ["Scale", "Net"]);
 }
 
@@ -67,7 +73,8 @@ fn the_code_alone_is_shown_to_the_byte() {
 fn a_duplicate_is_shown_with_its_survivor() {
     let workplace = made();
     let manifest = workplace.manifest("out");
-    let removed = manifest.values().find(|record| record["dedup"]["decision"] == "removed").expect("there is a duplicate");
+    let removed =
+        manifest.values().find(|record| record["dedup"]["decision"] == "removed").expect("there is a duplicate");
     let shown = workplace.mine(&["show", removed["block"].as_str().unwrap()]).succeeded();
     assert!(shown.stdout.contains(removed["dedup"]["survivor"].as_str().unwrap()), "{}", shown.stdout);
     assert!(!workplace.path("out").join(format!("{removed}.py")).exists());

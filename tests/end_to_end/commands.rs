@@ -9,7 +9,9 @@ use super::support::{Run, Workplace, tree};
 #[test]
 fn every_stage_lists_what_came_out_of_it() {
     let workplace = made();
-    for (stage, count) in [("fetch", 1), ("discover", 8), ("resolve", 8), ("assemble", 8), ("validate", 8), ("curate", 1)] {
+    for (stage, count) in
+        [("fetch", 1), ("discover", 8), ("resolve", 8), ("assemble", 8), ("validate", 8), ("curate", 1)]
+    {
         let json = workplace.mine(&[stage, "--format", "json"]).succeeded().json();
         assert_eq!(json.as_array().unwrap().len(), count, "{stage}");
         let human = workplace.mine(&[stage]).succeeded();
@@ -38,7 +40,8 @@ fn index_policies_decide_what_is_parsed() {
 #[test]
 fn a_file_is_validated_on_its_own() {
     let workplace = made();
-    let run = workplace.mine(&["validate", "out/blocks/Scale.py", "--level", "forward", "--format", "json"]).succeeded();
+    let run =
+        workplace.mine(&["validate", "out/blocks/Scale.py", "--level", "forward", "--format", "json"]).succeeded();
     assert_eq!((&run.json()[0]["class"], &run.json()[0]["level"]), (&"Scale".into(), &5.into()));
     workplace.write("own/broken.py", "import torch\nclass Broken(torch.nn.Module):\n    x = nowhere\n");
     let run = workplace.mine(&["validate", "own/broken.py", "--level", "execute", "--format", "json"]).ended(1);

@@ -26,7 +26,11 @@ fn every_candidate_ends_as_a_bundle_or_as_a_failure_with_a_reason() {
             let word = |value: &Value| value.as_str().unwrap_or("-").to_owned();
             let (bundle, failure) = (word(&record["bundle"]), word(&record["failure"]["class"]));
             let survivor = word(&record["dedup"]["survivor"]);
-            format!("{} level {} bundle {bundle} failure {failure} survivor {survivor}", word(&record["block"]), record["level"])
+            format!(
+                "{} level {} bundle {bundle} failure {failure} survivor {survivor}",
+                word(&record["block"]),
+                record["level"]
+            )
         })
         .collect();
     insta::assert_snapshot!(ends.join("\n"));
@@ -106,7 +110,9 @@ fn the_number_of_threads_changes_nothing() {
     let workplace = Workplace::new();
     workplace.mine(&["run", "--threads", "1", "--out", "one", "--quiet"]).succeeded();
     workplace.bring_plugins("other");
-    workplace.mine(&["run", "--threads", "3", "--jobs", "2", "--out", "three", "--quiet", "--cache-dir", "other"]).succeeded();
+    workplace
+        .mine(&["run", "--threads", "3", "--jobs", "2", "--out", "three", "--quiet", "--cache-dir", "other"])
+        .succeeded();
     let (one, three) = (tree(&workplace.path("one")), tree(&workplace.path("three")));
     assert!(one.len() > 10);
     for (left, right) in one.iter().zip(&three) {

@@ -209,10 +209,12 @@ impl Settings {
 /// The highest level to try and the gate: the one that is not given follows the other.
 fn climb(level: Option<Level>, gate: Option<Level>) -> Result<(Level, Level), Problem> {
     match (level, gate) {
-        (Some(level), Some(gate)) if gate > level => {
-            Err(Problem::new(format!("The gate `{}` lies above the highest level that is tried, `{}`", gate.name(), level.name()))
-                .help(format!("ask for --level {} too, or for a lower --gate", gate.name())))
-        }
+        (Some(level), Some(gate)) if gate > level => Err(Problem::new(format!(
+            "The gate `{}` lies above the highest level that is tried, `{}`",
+            gate.name(),
+            level.name()
+        ))
+        .help(format!("ask for --level {} too, or for a lower --gate", gate.name()))),
         (Some(level), gate) => Ok((level, gate.unwrap_or(Level::Execute.min(level)))),
         (None, gate) => {
             let gate = gate.unwrap_or(Level::Execute);
@@ -223,7 +225,8 @@ fn climb(level: Option<Level>, gate: Option<Level>) -> Result<(Level, Level), Pr
 
 /// Where everything is kept that a later run can use again.
 pub fn cache_dir(global: &GlobalArguments, file: &ConfigurationFile) -> Result<PathBuf, Problem> {
-    let asked = global.cache_dir.clone().or_else(|| file.configuration.cache_dir.as_deref().map(|path| file.absolute(path)));
+    let asked =
+        global.cache_dir.clone().or_else(|| file.configuration.cache_dir.as_deref().map(|path| file.absolute(path)));
     if let Some(path) = asked {
         return Ok(path);
     }
@@ -299,7 +302,8 @@ mod tests {
 
     #[test]
     fn a_corpus_file_and_plugins_are_found_beside_the_configuration() {
-        let settings = settings(&[], "corpus = \"mine.json\"\n[plugins]\nshims = [\"shim-timm\", \"own.wasm\"]\n").unwrap();
+        let settings =
+            settings(&[], "corpus = \"mine.json\"\n[plugins]\nshims = [\"shim-timm\", \"own.wasm\"]\n").unwrap();
         assert_eq!(settings.corpus, "/project/mine.json");
         assert_eq!(settings.plugins.shims, ["shim-timm", "/project/own.wasm"]);
         assert_eq!(settings.plugins.emit, PluginOrder::default().emit);

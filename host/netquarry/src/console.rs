@@ -119,8 +119,12 @@ impl Console {
     pub fn task(&self, verb: &'static str, unit: &'static str, total: u64) -> Task<'_> {
         let bar = ProgressBar::new(total);
         let bar = if self.interactive { self.bars.add(bar) } else { bar };
-        let template = format!("{{prefix:>{VERB_WIDTH}.green.bold}} {{bar:30.cyan/dim}} {{human_pos}}/{{human_len}} {unit} {{wide_msg:.dim}}");
-        bar.set_style(ProgressStyle::with_template(&template).expect("the template is a constant").progress_chars("━╸─"));
+        let template = format!(
+            "{{prefix:>{VERB_WIDTH}.green.bold}} {{bar:30.cyan/dim}} {{human_pos}}/{{human_len}} {unit} {{wide_msg:.dim}}"
+        );
+        bar.set_style(
+            ProgressStyle::with_template(&template).expect("the template is a constant").progress_chars("━╸─"),
+        );
         bar.set_prefix(verb);
         if self.interactive {
             bar.enable_steady_tick(Duration::from_millis(200));

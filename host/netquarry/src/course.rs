@@ -87,10 +87,13 @@ impl Stopwatch {
 
 /// Processor time of this process and of its children that have ended, in user and kernel mode.
 pub fn cpu_time() -> Duration {
-    [libc::RUSAGE_SELF, libc::RUSAGE_CHILDREN].into_iter().map(|who| {
-        let usage = usage(who);
-        duration(usage.ru_utime) + duration(usage.ru_stime)
-    }).sum()
+    [libc::RUSAGE_SELF, libc::RUSAGE_CHILDREN]
+        .into_iter()
+        .map(|who| {
+            let usage = usage(who);
+            duration(usage.ru_utime) + duration(usage.ru_stime)
+        })
+        .sum()
 }
 
 /// The most memory that this process has had at once, in bytes.
@@ -164,7 +167,10 @@ mod tests {
     #[test]
     fn numbers_read_well() {
         assert_eq!([0, 999, 1_000, 1_234_567].map(human_count), ["0", "999", "1,000", "1,234,567"]);
-        assert_eq!([0.04, 0.3, 12.34, 99.96, 200.0].map(human_seconds), ["0.04 s", "0.3 s", "12.3 s", "1 min 40 s", "3 min 20 s"]);
+        assert_eq!(
+            [0.04, 0.3, 12.34, 99.96, 200.0].map(human_seconds),
+            ["0.04 s", "0.3 s", "12.3 s", "1 min 40 s", "3 min 20 s"]
+        );
         assert_eq!([1, 2].map(|count| human_things(count, "block")), ["1 block", "2 blocks"]);
         assert_eq!([12, 9_100_000].map(human_bytes), ["12 B", "9.1 MB"]);
     }

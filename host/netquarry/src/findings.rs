@@ -110,7 +110,9 @@ impl Findings {
             undecided: records.iter().filter(|record| !is_promoted(record, gate) && record.failure.is_none()).count(),
             without_arguments: records.iter().filter(|record| lacks_arguments(record)).count(),
             duplicates: counted(records.iter().filter_map(removal_reason)),
-            requirements: counted(records.iter().flat_map(|record| record.requirements.iter()).filter(|name| !is_torch(name))),
+            requirements: counted(
+                records.iter().flat_map(|record| record.requirements.iter()).filter(|name| !is_torch(name)),
+            ),
             bundle_lines: bins(&lines),
             median_lines: lines.get(lines.len() / 2).copied(),
         }

@@ -37,7 +37,8 @@ impl From<CorpusError> for Problem {
 
 impl From<UnknownSource> for Problem {
     fn from(error: UnknownSource) -> Self {
-        told(&error).help("`--source NAME=PATH` and [sources] in netquarry.toml take the name of a source of the corpus")
+        told(&error)
+            .help("`--source NAME=PATH` and [sources] in netquarry.toml take the name of a source of the corpus")
     }
 }
 
@@ -78,19 +79,22 @@ impl From<ValidateError> for Problem {
 
 impl From<HostError> for Problem {
     fn from(error: HostError) -> Self {
-        told(&error).help("plugins need a machine that Wasmtime compiles for: x86-64, AArch64, s390x or RISC-V, 64 bits")
+        told(&error)
+            .help("plugins need a machine that Wasmtime compiles for: x86-64, AArch64, s390x or RISC-V, 64 bits")
     }
 }
 
 impl From<LoadError> for Problem {
     fn from(error: LoadError) -> Self {
-        told(&error).help("the component is at fault, or not a plugin of netquarry; [plugins] in netquarry.toml names it")
+        told(&error)
+            .help("the component is at fault, or not a plugin of netquarry; [plugins] in netquarry.toml names it")
     }
 }
 
 impl From<ConfigureError> for Problem {
     fn from(error: ConfigureError) -> Self {
-        told(&error).help("[plugins] in netquarry.toml orders plugins by their kind, [plugin.NAME] has the options of one")
+        told(&error)
+            .help("[plugins] in netquarry.toml orders plugins by their kind, [plugin.NAME] has the options of one")
     }
 }
 

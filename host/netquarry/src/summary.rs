@@ -43,7 +43,10 @@ impl Summary {
         let mut text = String::from("\n");
         if self.up_to_date {
             let strong = style(STRONG);
-            let _ = writeln!(text, "{strong}Up to date.{strong:#} Nothing has changed since the last run; this is what it found.\n");
+            let _ = writeln!(
+                text,
+                "{strong}Up to date.{strong:#} Nothing has changed since the last run; this is what it found.\n"
+            );
         }
         let (total, gate) = (&self.findings.total, self.findings.gate);
         text.push_str(&groups(&by_readable_name(&self.findings.categories), total, "category", gate).render(style));
@@ -261,7 +264,10 @@ mod tests {
             missing_sources: vec![MissingSource { name: "gone".to_owned(), reason: "it does not exist".to_owned() }],
             findings: Findings::of(&crate::findings::tests::library(), Level::Execute),
             course: Course {
-                stages: vec![stage(Stage::Fetch, "sources", 2, 2, 0.31), stage(Stage::Validate, "bundles", 1034, 12, 210.0)],
+                stages: vec![
+                    stage(Stage::Fetch, "sources", 2, 2, 0.31),
+                    stage(Stage::Validate, "bundles", 1034, 12, 210.0),
+                ],
                 wall_seconds: 211.0,
                 cpu_seconds: 420.0,
                 peak_memory: 912_000_000,

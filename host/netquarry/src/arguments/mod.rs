@@ -9,8 +9,8 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser};
 
 pub use commands::{
-    BenchArguments, Command, CorpusCommand, DedupCommand, DedupRunArguments, EnvArguments, EnvCommand, ExtractArguments, PluginCommand,
-    ShowArguments, StageArguments, ValidateArguments,
+    BenchArguments, Command, CorpusCommand, DedupCommand, DedupRunArguments, EnvArguments, EnvCommand,
+    ExtractArguments, PluginCommand, ShowArguments, StageArguments, ValidateArguments,
 };
 pub use pipeline::{IndexChoice, LevelChoice, PipelineArguments, SourceOverride};
 

@@ -108,7 +108,9 @@ pub(super) fn bench(arguments: &BenchArguments, settings: &Settings, console: &C
         })?;
         for emitter in &plugins.emit {
             let what = format!("emit, {}", emitter.plugin().name);
-            once.measure(&what, records.len(), "blocks/s", &mut measurements, || Ok::<_, Problem>(emitter.emit(&records)))?;
+            once.measure(&what, records.len(), "blocks/s", &mut measurements, || {
+                Ok::<_, Problem>(emitter.emit(&records))
+            })?;
         }
     }
     let python = python.map(|environment| format!("Python {}, torch {}", environment.version, environment.torch));
@@ -142,7 +144,9 @@ fn discovery(
     into: &mut Vec<Measurement>,
 ) -> Result<discover::Discovered, Problem> {
     let classes = indexed.index.classes().count();
-    bench.measure("discover", classes, "classes/s", into, || discover::discover(context, fetched, indexed, &plugins.discovery))
+    bench.measure("discover", classes, "classes/s", into, || {
+        discover::discover(context, fetched, indexed, &plugins.discovery)
+    })
 }
 
 /// What it costs to enter a plugin and to come back with nothing done: an instance, its configuration and one call.
@@ -201,7 +205,14 @@ impl Bench<'_> {
         times.sort_by(|left, right| left.0.total_cmp(&right.0));
         let (wall_seconds, cpu_seconds) = times[times.len() / 2];
         let rate = amount / wall_seconds.max(1e-9);
-        into.push(Measurement { what: what.to_owned(), wall_seconds, cpu_seconds, peak_memory: peak_memory(), rate, unit });
+        into.push(Measurement {
+            what: what.to_owned(),
+            wall_seconds,
+            cpu_seconds,
+            peak_memory: peak_memory(),
+            rate,
+            unit,
+        });
         Ok(last.expect("there is at least one repetition"))
     }
 }
@@ -220,7 +231,11 @@ fn benchmark(
     };
     let files = || fetched.sources.iter().flat_map(|source| &source.snapshot.files);
     Benchmark {
-        program: format!("netquarry {}{}", env!("CARGO_PKG_VERSION"), if cfg!(debug_assertions) { ", not optimised" } else { "" }),
+        program: format!(
+            "netquarry {}{}",
+            env!("CARGO_PKG_VERSION"),
+            if cfg!(debug_assertions) { ", not optimised" } else { "" }
+        ),
         machine: Machine::this(settings.threads),
         processor: processor(),
         corpus: fetched.corpus.name.clone(),

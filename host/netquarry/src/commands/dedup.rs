@@ -50,7 +50,8 @@ pub(super) fn dedup(command: &DedupCommand, settings: &Settings, console: &Conso
     let models = models(&input)?;
     let strategies = Plugins::load_dedup(&settings)?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(settings.threads).stack_size(PARSER_STACK_BYTES).build();
-    let pool = pool.map_err(|error| Problem::new("Could not start threads").because(error).help("ask for fewer with --threads"))?;
+    let pool = pool
+        .map_err(|error| Problem::new("Could not start threads").because(error).help("ask for fewer with --threads"))?;
     let contenders: Vec<Contender> = models.iter().map(|model| model.contender.clone()).collect();
     let curated = curate(&pool, console, &strategies, &contenders);
     if let Some(folder) = folder {
@@ -58,7 +59,8 @@ pub(super) fn dedup(command: &DedupCommand, settings: &Settings, console: &Conso
         let record = RunRecord { state: State::Extended, ended: Some(now()), ..record };
         folder.write(&files(&models, &curated.decisions), record)?;
     }
-    let rows: Vec<DuplicateRow> = contenders.iter().filter_map(|contender| row(contender, &curated.decisions)).collect();
+    let rows: Vec<DuplicateRow> =
+        contenders.iter().filter_map(|contender| row(contender, &curated.decisions)).collect();
     list(console, &rows, Ending::Done)
 }
 
@@ -74,7 +76,9 @@ fn with_preset(arguments: &DedupRunArguments, settings: &Settings) -> Result<Set
             }
             Ok(settings)
         }
-        other => Err(Problem::new(format!("There is no preset `{other}`")).help("the presets are `default` and `nn-dup`")),
+        other => {
+            Err(Problem::new(format!("There is no preset `{other}`")).help("the presets are `default` and `nn-dup`"))
+        }
     }
 }
 
@@ -88,7 +92,10 @@ fn models(input: &Path) -> Result<Vec<Model>, Problem> {
     let models = match manifest::read(input)? {
         Some(records) => {
             let mut models = Vec::new();
-            for record in records.into_iter().filter(|record| record.bundle.as_ref().is_some_and(|path| path.starts_with("blocks/"))) {
+            for record in records
+                .into_iter()
+                .filter(|record| record.bundle.as_ref().is_some_and(|path| path.starts_with("blocks/")))
+            {
                 let path = input.join(record.bundle.as_ref().expect("it was asked for"));
                 let text: Arc<str> = read(&path)?.into();
                 let code = header::strip(&text).into();
@@ -118,7 +125,8 @@ fn python_files(folder: &Path) -> Result<Vec<Model>, Problem> {
     let mut waiting = vec![folder.to_owned()];
     let mut paths = Vec::new();
     while let Some(folder) = waiting.pop() {
-        let entries = fs::read_dir(&folder).map_err(|error| Problem::io("look into", &folder, error).help("name a folder that exists"))?;
+        let entries = fs::read_dir(&folder)
+            .map_err(|error| Problem::io("look into", &folder, error).help("name a folder that exists"))?;
         for entry in entries {
             let entry = entry.map_err(|error| Problem::io("look into", &folder, error))?;
             let kind = entry.file_type().map_err(|error| Problem::io("look at", &entry.path(), error))?;

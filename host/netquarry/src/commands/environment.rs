@@ -40,7 +40,11 @@ fn show(environment: &Environment, console: &Console) -> Result<(), Problem> {
         let version = environment.distributions.get(name).map_or("not installed", String::as_str);
         text.push_str(&format!("{name} {version}\n"));
     }
-    text.push_str(&format!("{} distributions in all, digest {}\n", environment.distributions.len(), environment.digest()));
+    text.push_str(&format!(
+        "{} distributions in all, digest {}\n",
+        environment.distributions.len(),
+        environment.digest()
+    ));
     console.print(&text)
 }
 

@@ -10,7 +10,7 @@ use crate::arguments::ExtractArguments;
 use crate::configuration::Settings;
 use crate::console::{Console, Format};
 use crate::driver::context::Context;
-use crate::driver::extract::{self, AmbiguousName, Ambiguity, Extracted, UnknownName};
+use crate::driver::extract::{self, Ambiguity, AmbiguousName, Extracted, UnknownName};
 use crate::findings::{failure_name, is_promoted};
 use crate::library::manifest;
 use crate::problem::Problem;
@@ -79,10 +79,16 @@ fn names(arguments: &ExtractArguments, settings: &Settings) -> Result<Vec<String
 fn print(extracted: &Extracted, settings: &Settings, console: &Console) -> Result<(), Problem> {
     let mut text = String::new();
     if !extracted.records.is_empty() {
-        let mut table =
-            Table::new(&[("block", Align::Left), ("level", Align::Left), ("lines", Align::Right), ("file", Align::Left), ("", Align::Left)]);
+        let mut table = Table::new(&[
+            ("block", Align::Left),
+            ("level", Align::Left),
+            ("lines", Align::Right),
+            ("file", Align::Left),
+            ("", Align::Left),
+        ]);
         for record in &extracted.records {
-            let file = record.bundle.as_ref().map_or("-".to_owned(), |bundle| settings.out.join(bundle).display().to_string());
+            let file =
+                record.bundle.as_ref().map_or("-".to_owned(), |bundle| settings.out.join(bundle).display().to_string());
             let failure = record.failure.as_ref().map(|failure| {
                 format!("{}: {}", failure_name(failure.class), failure.message.lines().next().unwrap_or(""))
             });
@@ -100,8 +106,14 @@ fn print(extracted: &Extracted, settings: &Settings, console: &Console) -> Resul
     console.print(&text)?;
     if !extracted.ambiguous.is_empty() {
         let count = extracted.ambiguous.len();
-        let what = if count == 1 { "A name means several blocks".to_owned() } else { format!("{count} names mean several blocks each") };
-        console.error(&Problem::new(what).help("give a longer name, or take them all with --all, or the first with --first"));
+        let what = if count == 1 {
+            "A name means several blocks".to_owned()
+        } else {
+            format!("{count} names mean several blocks each")
+        };
+        console.error(
+            &Problem::new(what).help("give a longer name, or take them all with --all, or the first with --first"),
+        );
     }
     for UnknownName { name, similar } in &extracted.unknown {
         let problem = Problem::new(format!("No block is called `{name}`"));

@@ -97,7 +97,8 @@ fn perform(arguments: &Arguments, console: &Console) -> Result<Ending, Problem> 
 }
 
 fn configuration(global: &GlobalArguments) -> Result<ConfigurationFile, Problem> {
-    let folder = std::env::current_dir().map_err(|error| Problem::io("find the working folder", ".".as_ref(), error))?;
+    let folder =
+        std::env::current_dir().map_err(|error| Problem::io("find the working folder", ".".as_ref(), error))?;
     ConfigurationFile::find(global, &folder)
 }
 

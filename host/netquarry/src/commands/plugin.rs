@@ -41,7 +41,14 @@ pub(super) fn plugin(command: &PluginCommand, settings: &Settings, console: &Con
             for plugin in listed {
                 let summary = plugin.documentation.lines().next().unwrap_or("").to_owned();
                 let order = plugin.order.map_or("-".to_owned(), |order| order.to_string());
-                table.row(vec![plugin.kind.to_owned(), order, plugin.name, plugin.version, plugin.sha256[..12].to_owned(), summary]);
+                table.row(vec![
+                    plugin.kind.to_owned(),
+                    order,
+                    plugin.name,
+                    plugin.version,
+                    plugin.sha256[..12].to_owned(),
+                    summary,
+                ]);
             }
             console.print(&table.render(|style| console.out_style(style)))?;
         }
@@ -59,7 +66,8 @@ fn list(settings: &Settings) -> Result<Vec<Listed>, Problem> {
     for names in [&discovery, &order.shims, &order.dedup, &order.emit] {
         named.extend(names.iter().enumerate().map(|(index, name)| (name.clone(), Some(index + 1))));
     }
-    let others = first_party().iter().map(|component| component.name).filter(|name| !named.iter().any(|(used, _)| used == name));
+    let others =
+        first_party().iter().map(|component| component.name).filter(|name| !named.iter().any(|(used, _)| used == name));
     let others: Vec<_> = others.map(|name| (name.to_owned(), None)).collect();
     named.extend(others);
     let mut listed = Vec::new();

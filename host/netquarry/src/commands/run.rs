@@ -43,7 +43,8 @@ pub(super) fn emit(settings: &Settings, console: &Console) -> Result<Ending, Pro
             console.print_json(&Emitted { files })?;
         }
         Format::Human => {
-            let lines: String = record.files.keys().map(|path| format!("{}\n", settings.out.join(path).display())).collect();
+            let lines: String =
+                record.files.keys().map(|path| format!("{}\n", settings.out.join(path).display())).collect();
             console.print(&lines)?;
         }
     }

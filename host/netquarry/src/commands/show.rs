@@ -28,7 +28,9 @@ struct Shown<'a> {
 pub(super) fn show(arguments: &ShowArguments, out: &Path, console: &Console) -> Result<Ending, Problem> {
     let records = manifest::read_existing(out)?;
     let found: Vec<&BlockRecord> = records.iter().filter(|record| means(&arguments.block, &record.block)).collect();
-    let whole = |record: &&&BlockRecord| record.block == arguments.block || record.block.split_once(':').is_some_and(|(_, path)| path == arguments.block);
+    let whole = |record: &&&BlockRecord| {
+        record.block == arguments.block || record.block.split_once(':').is_some_and(|(_, path)| path == arguments.block)
+    };
     let record = match (found.iter().find(whole), &found[..]) {
         (Some(record), _) => record,
         (None, [record]) => record,
@@ -49,7 +51,9 @@ pub(super) fn show(arguments: &ShowArguments, out: &Path, console: &Console) -> 
         (Format::Json, code) => console.print_json(&Shown { code: code.as_deref(), record })?,
         (Format::Human, Some(code)) if arguments.code => console.print(code)?,
         (Format::Human, None) if arguments.code => {
-            return Err(Problem::new(format!("`{}` has no file in the library", record.block)).help(why_no_file(record)));
+            return Err(
+                Problem::new(format!("`{}` has no file in the library", record.block)).help(why_no_file(record))
+            );
         }
         (Format::Human, code) => console.print(&human(record, code.as_deref(), out, console))?,
     }
@@ -58,12 +62,15 @@ pub(super) fn show(arguments: &ShowArguments, out: &Path, console: &Console) -> 
 
 fn ambiguous(name: &str, found: &[&BlockRecord]) -> Problem {
     let names: Vec<String> = found.iter().map(|record| format!("\n  {}", record.block)).collect();
-    Problem::new(format!("`{name}` is the name of {} blocks", found.len())).help(format!("give one of these:{}", names.concat()))
+    Problem::new(format!("`{name}` is the name of {} blocks", found.len()))
+        .help(format!("give one of these:{}", names.concat()))
 }
 
 fn why_no_file(record: &BlockRecord) -> String {
     match record.dedup.as_ref().and_then(|decision| decision.survivor.as_ref()) {
-        Some(survivor) => format!("it is a duplicate of {survivor}; `netquarry extract {}` writes it all the same", record.block),
+        Some(survivor) => {
+            format!("it is a duplicate of {survivor}; `netquarry extract {}` writes it all the same", record.block)
+        }
         None => "no bundle could be assembled; `netquarry show` without --code says why".to_owned(),
     }
 }
@@ -85,11 +92,27 @@ fn human(record: &BlockRecord, code: Option<&str>, out: &Path, console: &Console
     section("Closure", tree::render(&record.closure, |words| format!("{faint}{words}{faint:#}")));
     section("Verdict", verdict(record));
     section("Provenance", provenance(record, out));
-    section("Unresolved", record.unresolved.iter().map(|name| format!("  {} at {}: {}\n", name.name, name.upstream, name.message)).collect());
-    let replaced = record.replaced.iter().map(|each| format!("  {} by {}: {} ({})\n", each.what, one_line(&each.by), each.why, each.plugin));
+    section(
+        "Unresolved",
+        record
+            .unresolved
+            .iter()
+            .map(|name| format!("  {} at {}: {}\n", name.name, name.upstream, name.message))
+            .collect(),
+    );
+    let replaced = record
+        .replaced
+        .iter()
+        .map(|each| format!("  {} by {}: {} ({})\n", each.what, one_line(&each.by), each.why, each.plugin));
     section("Replaced by shims", replaced.collect());
     let edits = record.edits.iter().map(|edit| {
-        format!("  {}: `{}` became `{}`: {}\n", edit.upstream, one_line(&edit.before), one_line(&edit.after), edit.reason)
+        format!(
+            "  {}: `{}` became `{}`: {}\n",
+            edit.upstream,
+            one_line(&edit.before),
+            one_line(&edit.after),
+            edit.reason
+        )
     });
     section("Edits", edits.collect());
     text
@@ -112,14 +135,20 @@ fn verdict(record: &BlockRecord) -> String {
     }
     let evidence = &record.evidence;
     if !evidence.constructor_arguments.is_empty() {
-        let arguments: Vec<String> = evidence.constructor_arguments.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let arguments: Vec<String> =
+            evidence.constructor_arguments.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let _ = writeln!(text, "  constructed as {}({})", record.name, arguments.join(", "));
     }
     let shapes = |tensors: &[TensorShape]| {
-        tensors.iter().map(|tensor| format!("{} {:?} {}", tensor.name, tensor.shape, tensor.dtype)).collect::<Vec<_>>().join(", ")
+        tensors
+            .iter()
+            .map(|tensor| format!("{} {:?} {}", tensor.name, tensor.shape, tensor.dtype))
+            .collect::<Vec<_>>()
+            .join(", ")
     };
     if !evidence.forward_outputs.is_empty() {
-        let _ = writeln!(text, "  forward: {} -> {}", shapes(&evidence.forward_inputs), shapes(&evidence.forward_outputs));
+        let _ =
+            writeln!(text, "  forward: {} -> {}", shapes(&evidence.forward_inputs), shapes(&evidence.forward_outputs));
     }
     if let Some(parameters) = evidence.parameters {
         let _ = writeln!(text, "  {parameters} parameters");

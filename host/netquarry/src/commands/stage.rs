@@ -112,9 +112,18 @@ impl Row for FetchedRow {
     ];
 
     fn cells(&self) -> Vec<String> {
-        let version = self.version.clone().or_else(|| self.commit.as_ref().map(|commit| commit[..commit.len().min(12)].to_owned()));
+        let version = self
+            .version
+            .clone()
+            .or_else(|| self.commit.as_ref().map(|commit| commit[..commit.len().min(12)].to_owned()));
         let license = self.license.clone().unwrap_or_else(|| "not known".to_owned());
-        vec![self.source.clone(), version.unwrap_or_else(|| "-".to_owned()), human_count(self.files), human_bytes(self.bytes), license]
+        vec![
+            self.source.clone(),
+            version.unwrap_or_else(|| "-".to_owned()),
+            human_count(self.files),
+            human_bytes(self.bytes),
+            license,
+        ]
     }
 }
 
@@ -165,8 +174,7 @@ struct CandidateRow {
 }
 
 impl Row for CandidateRow {
-    const COLUMNS: &'static [(&'static str, Align)] =
-        &[("category", Align::Left), ("block", Align::Left)];
+    const COLUMNS: &'static [(&'static str, Align)] = &[("category", Align::Left), ("block", Align::Left)];
 
     fn cells(&self) -> Vec<String> {
         vec![self.category.replace('_', " "), self.block.clone()]
@@ -193,12 +201,8 @@ struct ClosureRow {
 }
 
 impl Row for ClosureRow {
-    const COLUMNS: &'static [(&'static str, Align)] = &[
-        ("definitions", Align::Right),
-        ("files", Align::Right),
-        ("block", Align::Left),
-        ("unresolved", Align::Left),
-    ];
+    const COLUMNS: &'static [(&'static str, Align)] =
+        &[("definitions", Align::Right), ("files", Align::Right), ("block", Align::Left), ("unresolved", Align::Left)];
 
     fn cells(&self) -> Vec<String> {
         let unresolved = self.failure.clone().unwrap_or_else(|| self.unresolved.join(", "));
@@ -209,7 +213,10 @@ impl Row for ClosureRow {
 type Closures = [resolve::Outcome<std::sync::Arc<netquarry_core::closure::Closure>>];
 
 fn closure_rows(candidates: &[discover::Candidate], closures: &Closures) -> Vec<ClosureRow> {
-    let row = |(candidate, closure): (&discover::Candidate, &resolve::Outcome<std::sync::Arc<netquarry_core::closure::Closure>>)| {
+    let row = |(candidate, closure): (
+        &discover::Candidate,
+        &resolve::Outcome<std::sync::Arc<netquarry_core::closure::Closure>>,
+    )| {
         let empty = ClosureRow {
             block: candidate.block.clone(),
             definitions: 0,
@@ -219,7 +226,8 @@ fn closure_rows(candidates: &[discover::Candidate], closures: &Closures) -> Vec<
             failure: closure.as_ref().err().cloned(),
         };
         let Ok(closure) = closure else { return empty };
-        let files: std::collections::BTreeSet<_> = closure.definitions.keys().map(|definition| definition.file).collect();
+        let files: std::collections::BTreeSet<_> =
+            closure.definitions.keys().map(|definition| definition.file).collect();
         ClosureRow {
             definitions: closure.definitions.len(),
             files: files.len(),
@@ -324,7 +332,12 @@ impl Row for DuplicateRow {
 
     fn cells(&self) -> Vec<String> {
         let similarity = self.similarity.map(|similarity| format!("{similarity:.3}")).unwrap_or_default();
-        vec![self.reason.clone().unwrap_or_default(), similarity, self.block.clone(), self.survivor.clone().unwrap_or_default()]
+        vec![
+            self.reason.clone().unwrap_or_default(),
+            similarity,
+            self.block.clone(),
+            self.survivor.clone().unwrap_or_default(),
+        ]
     }
 }
 

@@ -89,7 +89,13 @@ mod tests {
 
     #[test]
     fn every_definition_stands_once_under_what_needed_it() {
-        let closure = [record("Block", None), record("helper", Some("Block")), record("Base", Some("Block")), record("deep", Some("helper")), record("lost", Some("gone"))];
+        let closure = [
+            record("Block", None),
+            record("helper", Some("Block")),
+            record("Base", Some("Block")),
+            record("deep", Some("helper")),
+            record("lost", Some("gone")),
+        ];
         insta::assert_snapshot!(render(&closure, str::to_owned));
     }
 }

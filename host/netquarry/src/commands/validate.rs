@@ -77,7 +77,8 @@ pub(super) fn files(
     task.finish("Validated", &human_things(jobs.len(), "file"));
 
     let verdicts = verdicts.into_inner().expect("no panic while collecting");
-    let rows: Vec<FileRow> = jobs.iter().zip(files).zip(verdicts).map(|((job, file), verdict)| row(job, file, verdict)).collect();
+    let rows: Vec<FileRow> =
+        jobs.iter().zip(files).zip(verdicts).map(|((job, file), verdict)| row(job, file, verdict)).collect();
     let ending = if rows.iter().all(|row| row.level >= wanted as u8) { Ending::Done } else { Ending::Findings };
     list(console, &rows, ending)
 }
@@ -103,7 +104,8 @@ fn job(file: &Path) -> Result<Job, Problem> {
     let parse = || {
         std::thread::scope(|scope| {
             let parser = std::thread::Builder::new().stack_size(syntax::PARSER_STACK_BYTES);
-            let thread = parser.spawn_scoped(scope, || syntax::facts(&bytes)).expect("the system grants one more thread");
+            let thread =
+                parser.spawn_scoped(scope, || syntax::facts(&bytes)).expect("the system grants one more thread");
             thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })
     };
@@ -136,7 +138,9 @@ fn own_packages(file: &Path) -> Vec<String> {
     let Some(library) = folder.parent() else { return Vec::new() };
     let Ok(Some(records)) = manifest::read(library) else { return Vec::new() };
     let relative = folder.file_name().map(|folder| format!("{}/{}", folder.to_string_lossy(), name.to_string_lossy()));
-    let Some(record) = records.iter().find(|record| record.bundle.is_some() && record.bundle == relative) else { return Vec::new() };
+    let Some(record) = records.iter().find(|record| record.bundle.is_some() && record.bundle == relative) else {
+        return Vec::new();
+    };
     let paths = record.closure.iter().filter_map(|definition| definition.definition.split_once(':'));
     let packages: std::collections::BTreeSet<&str> = paths.filter_map(|(_, path)| path.split('.').next()).collect();
     packages.into_iter().filter(|package| *package != "torch").map(str::to_owned).collect()

@@ -70,7 +70,8 @@ pub fn assemble(
 ) -> Result<Assembled, Problem> {
     let watch = Stopwatch::start(Stage::Assemble);
     let task = context.console.task("Assembling", "blocks", candidates.len() as u64);
-    let packages: Vec<BTreeSet<String>> = sources.iter().map(|source| top_level_packages(source, &indexed.index)).collect();
+    let packages: Vec<BTreeSet<String>> =
+        sources.iter().map(|source| top_level_packages(source, &indexed.index)).collect();
     let work = |(candidate, closure): (&Candidate, &Outcome<Arc<Closure>>)| {
         let origin = origin(indexed, candidate);
         let bundle = match closure {
@@ -122,14 +123,21 @@ fn bundle_file(
     });
     let text = format!("{header}{}", bundle.text);
     let header_lines = line_count(&header);
-    let operator_packages: Vec<String> = bundle.operator_imports.iter().filter_map(|statement| imported_package(statement)).collect();
+    let operator_packages: Vec<String> =
+        bundle.operator_imports.iter().filter_map(|statement| imported_package(statement)).collect();
     Ok(BundleFile {
         sha256: hexadecimal(&Sha256::digest(text.as_bytes())),
         lines: line_count(&text),
         code: Arc::from(bundle.text.as_str()),
         text: Arc::from(text),
         line_map: bundle.line_map.iter().map(|span| below(span, header_lines)).collect(),
-        own_packages: origins.iter().flat_map(|source| &packages[source.0 as usize]).cloned().collect::<BTreeSet<_>>().into_iter().collect(),
+        own_packages: origins
+            .iter()
+            .flat_map(|source| &packages[source.0 as usize])
+            .cloned()
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .collect(),
         operator_packages,
         requirements,
         license,
@@ -180,7 +188,8 @@ fn origin(indexed: &Indexed, candidate: &Candidate) -> Origin {
     let file = indexed.index.file(definition.file);
     let upstream = indexed.index.source(file.source);
     let text: Result<&FileText, String> = indexed.texts.get(definition.file);
-    let lines = text.as_ref().map_or([0, 0], |text| source::lines_of(&text.text, indexed.index.statement(definition).range));
+    let lines =
+        text.as_ref().map_or([0, 0], |text| source::lines_of(&text.text, indexed.index.statement(definition).range));
     Origin {
         source: RecordSource {
             name: upstream.name.clone(),

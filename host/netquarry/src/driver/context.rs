@@ -23,7 +23,11 @@ impl<'a> Context<'a> {
             .stack_size(PARSER_STACK_BYTES)
             .thread_name(|index| format!("netquarry-{index}"))
             .build()
-            .map_err(|error| Problem::new(format!("Could not start {} threads", settings.threads)).because(error).help("ask for fewer with --threads"))?;
+            .map_err(|error| {
+                Problem::new(format!("Could not start {} threads", settings.threads))
+                    .because(error)
+                    .help("ask for fewer with --threads")
+            })?;
         Ok(Self { settings, console, store: open_store(settings)?, pool })
     }
 }

@@ -33,12 +33,18 @@ pub struct Curated {
 }
 
 /// Asks the strategies one after the other; each sees what the ones before it have kept. One that fails removes nothing.
-pub fn curate(pool: &rayon::ThreadPool, console: &Console, strategies: &[DedupStrategy], contenders: &[Contender]) -> Curated {
+pub fn curate(
+    pool: &rayon::ThreadPool,
+    console: &Console,
+    strategies: &[DedupStrategy],
+    contenders: &[Contender],
+) -> Curated {
     let watch = Stopwatch::start(Stage::Curate);
     let mut alive: Vec<&Contender> = contenders.iter().collect();
     let mut removed: HashMap<String, DedupDecision> = HashMap::new();
     for strategy in strategies {
-        let blocks: Arc<dyn BlockSet> = Arc::new(CodeBlocks::new(alive.iter().map(|block| (summary(block), Arc::clone(&block.code)))));
+        let blocks: Arc<dyn BlockSet> =
+            Arc::new(CodeBlocks::new(alive.iter().map(|block| (summary(block), Arc::clone(&block.code)))));
         let removals = match pool.install(|| strategy.run(&blocks)) {
             Ok(removals) => removals,
             Err(error) => {
@@ -61,7 +67,11 @@ pub fn curate(pool: &rayon::ThreadPool, console: &Console, strategies: &[DedupSt
     }
     let decisions = contenders.iter().map(|block| (block.block.clone(), decision(&block.block, &removed))).collect();
     let elapsed = human_seconds(watch.elapsed().as_secs_f64());
-    let what = format!("{} among {} in {elapsed}", human_things(removed.len(), "duplicate"), human_things(contenders.len(), "block"));
+    let what = format!(
+        "{} among {} in {elapsed}",
+        human_things(removed.len(), "duplicate"),
+        human_things(contenders.len(), "block")
+    );
     console.status("Found", &what);
     Curated { decisions, course: watch.stop("blocks", contenders.len(), 0) }
 }
@@ -70,7 +80,13 @@ pub fn curate(pool: &rayon::ThreadPool, console: &Console, strategies: &[DedupSt
 /// one later.
 fn decision(block: &str, removed: &HashMap<String, DedupDecision>) -> DedupDecision {
     let Some(decision) = removed.get(block) else {
-        return DedupDecision { decision: DedupOutcome::Kept, reason: None, survivor: None, similarity: None, plugin: None };
+        return DedupDecision {
+            decision: DedupOutcome::Kept,
+            reason: None,
+            survivor: None,
+            similarity: None,
+            plugin: None,
+        };
     };
     let mut survivor = decision.survivor.as_ref();
     while let Some(next) = survivor.and_then(|name| removed.get(name)) {

@@ -47,7 +47,12 @@ pub struct Discovered {
 /// Classes that go to a rule in one piece of work for a thread.
 const CHUNK: usize = 512;
 
-pub fn discover(context: &Context<'_>, fetched: &Fetched, indexed: &Indexed, rules: &[DiscoveryRule]) -> Result<Discovered, Problem> {
+pub fn discover(
+    context: &Context<'_>,
+    fetched: &Fetched,
+    indexed: &Indexed,
+    rules: &[DiscoveryRule],
+) -> Result<Discovered, Problem> {
     let watch = Stopwatch::start(Stage::Discover);
     let classes = context.pool.install(|| describe(fetched, indexed));
     let descriptions: Vec<ClassDescription> = classes.iter().map(|class| class.description.clone()).collect();
@@ -55,7 +60,9 @@ pub fn discover(context: &Context<'_>, fetched: &Fetched, indexed: &Indexed, rul
     for rule in rules {
         let plugin = format!("{} {}", rule.plugin().name, rule.plugin().version);
         for proposal in ask(context, rule, &descriptions) {
-            chosen.entry(proposal.index).or_insert_with(|| (proposal.category, format!("{plugin}: {}", proposal.reason)));
+            chosen
+                .entry(proposal.index)
+                .or_insert_with(|| (proposal.category, format!("{plugin}: {}", proposal.reason)));
         }
     }
     let mut candidates: BTreeMap<String, Candidate> = BTreeMap::new();
@@ -69,7 +76,11 @@ pub fn discover(context: &Context<'_>, fetched: &Fetched, indexed: &Indexed, rul
     let candidates = select::targets(context, &fetched.corpus.targets, candidates)?;
 
     let elapsed = human_seconds(watch.elapsed().as_secs_f64());
-    let what = format!("{} among {} in {elapsed}", human_things(candidates.len(), "candidate"), human_count(classes.len()) + " classes");
+    let what = format!(
+        "{} among {} in {elapsed}",
+        human_things(candidates.len(), "candidate"),
+        human_count(classes.len()) + " classes"
+    );
     context.console.status("Discovered", &what);
     let course = watch.stop("classes", classes.len(), 0);
     Ok(Discovered { candidates, classes: classes.len(), course })
@@ -106,7 +117,8 @@ fn ask(context: &Context<'_>, rule: &DiscoveryRule, classes: &[ClassDescription]
     let judged: Vec<_> = context.pool.install(|| classes.par_chunks(CHUNK).map(|chunk| rule.discover(chunk)).collect());
     let mut proposals = Vec::new();
     for (chunk, discovery) in judged.into_iter().enumerate() {
-        let shifted = |proposal: CandidateProposal| CandidateProposal { index: chunk * CHUNK + proposal.index, ..proposal };
+        let shifted =
+            |proposal: CandidateProposal| CandidateProposal { index: chunk * CHUNK + proposal.index, ..proposal };
         proposals.extend(discovery.proposals.into_iter().map(shifted));
         for failure in &discovery.failures {
             context.console.warn(&Problem::from(failure));
@@ -115,7 +127,13 @@ fn ask(context: &Context<'_>, rule: &DiscoveryRule, classes: &[ClassDescription]
     proposals
 }
 
-fn candidate(fetched: &Fetched, indexed: &Indexed, class: &DescribedClass, category: Category, reason: String) -> Candidate {
+fn candidate(
+    fetched: &Fetched,
+    indexed: &Indexed,
+    class: &DescribedClass,
+    category: Category,
+    reason: String,
+) -> Candidate {
     let description = &class.description;
     let source = indexed.index.file(class.definition.file).source;
     Candidate {
@@ -130,7 +148,8 @@ fn candidate(fetched: &Fetched, indexed: &Indexed, class: &DescribedClass, categ
 }
 
 fn name_files(candidates: &mut [Candidate]) {
-    let named: Vec<_> = candidates.iter().map(|candidate| NamedBlock { block: &candidate.block, name: &candidate.name }).collect();
+    let named: Vec<_> =
+        candidates.iter().map(|candidate| NamedBlock { block: &candidate.block, name: &candidate.name }).collect();
     let stems = file_stems(&named);
     for candidate in candidates {
         candidate.stem = stems[&candidate.block].clone();

@@ -33,7 +33,8 @@ pub struct Library<'a> {
 /// Everything that stands in the output folder but for `run.json`, and what the records show.
 pub fn files(console: &Console, library: &Library<'_>) -> (Files, Findings) {
     let findings = Findings::of(library.records, library.gate);
-    let mut files: Files = library.texts.iter().map(|(path, text)| (path.clone(), Arc::from(text.as_bytes()))).collect();
+    let mut files: Files =
+        library.texts.iter().map(|(path, text)| (path.clone(), Arc::from(text.as_bytes()))).collect();
     let mut add = |path: String, text: String| files.insert(path, Arc::from(text.into_bytes()));
 
     add(manifest::FILE_NAME.to_owned(), manifest::to_text(library.records));
@@ -44,15 +45,20 @@ pub fn files(console: &Console, library: &Library<'_>) -> (Files, Findings) {
     let page = report::Page { corpus: library.corpus, sources: &names, findings: &findings, records: library.records };
     add(report::FILE_NAME.to_owned(), report::html(&page));
 
-    let kept: Vec<BlockRecord> =
-        library.records.iter().filter(|record| is_promoted(record, library.gate) && !is_removed(record)).cloned().collect();
+    let kept: Vec<BlockRecord> = library
+        .records
+        .iter()
+        .filter(|record| is_promoted(record, library.gate) && !is_removed(record))
+        .cloned()
+        .collect();
     for emitter in library.emitters {
         let emission = emitter.emit(&kept);
         for failure in &emission.failures {
             console.warn(&Problem::from(failure));
         }
         let folder = &emitter.plugin().name;
-        let placed = emission.files.into_iter().map(|file| (format!("specs/{folder}/{}", file.path), Arc::from(file.content)));
+        let placed =
+            emission.files.into_iter().map(|file| (format!("specs/{folder}/{}", file.path), Arc::from(file.content)));
         files.extend(placed);
     }
     (files, findings)

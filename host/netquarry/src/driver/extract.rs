@@ -52,7 +52,12 @@ pub struct UnknownName {
 }
 
 /// Extracts the blocks that `names` mean into the output folder, beside what it holds.
-pub fn extract(context: &Context<'_>, names: &[String], ambiguity: Ambiguity, arguments: Vec<String>) -> Result<Extracted, Problem> {
+pub fn extract(
+    context: &Context<'_>,
+    names: &[String],
+    ambiguity: Ambiguity,
+    arguments: Vec<String>,
+) -> Result<Extracted, Problem> {
     let (settings, console) = (context.settings, context.console);
     let folder = OutputFolder::open(&settings.out, &settings.cache_dir.join("locks"))?;
     let corpus = fetch::corpus(settings)?;
@@ -94,7 +99,13 @@ pub fn extract(context: &Context<'_>, names: &[String], ambiguity: Ambiguity, ar
     stages.push(validated.course);
     let course = Course { stages, peak_memory: peak_memory(), ..Course::default() };
     let record = RunRecord::begin(arguments, settings.threads);
-    let record = RunRecord { state: State::Extended, ended: Some(now()), course, sandbox: super::protections(&records), ..record };
+    let record = RunRecord {
+        state: State::Extended,
+        ended: Some(now()),
+        course,
+        sandbox: super::protections(&records),
+        ..record
+    };
     folder.write(&files, record)?;
     Ok(extracted)
 }
@@ -149,13 +160,15 @@ fn beside(
     new: &[BlockRecord],
     mut texts: BTreeMap<String, Arc<str>>,
 ) -> Result<(Vec<BlockRecord>, BTreeMap<String, Arc<str>>), Problem> {
-    let mut records: BTreeMap<String, BlockRecord> = present.into_iter().map(|record| (record.block.clone(), record)).collect();
+    let mut records: BTreeMap<String, BlockRecord> =
+        present.into_iter().map(|record| (record.block.clone(), record)).collect();
     records.extend(new.iter().map(|record| (record.block.clone(), record.clone())));
     for bundle in records.values().filter_map(|record| record.bundle.as_ref()) {
         if !texts.contains_key(bundle) {
             let path = out.join(bundle);
             let text = fs::read_to_string(&path).map_err(|error| {
-                Problem::io("read a bundle that the manifest lists", &path, error).help("`netquarry run` makes the library anew")
+                Problem::io("read a bundle that the manifest lists", &path, error)
+                    .help("`netquarry run` makes the library anew")
             })?;
             texts.insert(bundle.clone(), Arc::from(text));
         }

@@ -45,7 +45,10 @@ pub fn corpus(settings: &Settings) -> Result<Corpus, Problem> {
 /// Fetches every source. One that cannot be had is reported and left out; only where none is left there is nothing to do.
 pub fn fetch(context: &Context<'_>, corpus: Corpus) -> Result<Fetched, Problem> {
     let watch = Stopwatch::start(Stage::Fetch);
-    let options = FetchOptions { offline: context.settings.offline, ..FetchOptions::new(context.settings.cache_dir.join("sources")) };
+    let options = FetchOptions {
+        offline: context.settings.offline,
+        ..FetchOptions::new(context.settings.cache_dir.join("sources"))
+    };
     let specs: Vec<SourceSpec> = corpus.by_priority().into_iter().cloned().collect();
     let task = context.console.task("Fetching", "sources", specs.len() as u64);
     let news = News { task: &task, transferred: Mutex::default() };
@@ -85,16 +88,31 @@ pub fn fetch(context: &Context<'_>, corpus: Corpus) -> Result<Fetched, Problem> 
     }
     let files: usize = sources.iter().map(|source| source.snapshot.files.len()).sum();
     let elapsed = human_seconds(watch.elapsed().as_secs_f64());
-    let from = if transferred == 0 { "from the cache".to_owned() } else { format!("{} transferred", human_bytes(transferred)) };
-    task.finish("Fetched", &format!("{} with {} in {elapsed}, {from}", human_things(sources.len(), "source"), human_things(files, "Python file")));
+    let from = if transferred == 0 {
+        "from the cache".to_owned()
+    } else {
+        format!("{} transferred", human_bytes(transferred))
+    };
+    task.finish(
+        "Fetched",
+        &format!(
+            "{} with {} in {elapsed}, {from}",
+            human_things(sources.len(), "source"),
+            human_things(files, "Python file")
+        ),
+    );
     let cached = if transferred == 0 { sources.len() } else { 0 };
     let course = watch.stop("sources", sources.len(), cached);
     Ok(Fetched { corpus, sources, missing, course })
 }
 
 fn nothing_left(corpus: &Corpus) -> Problem {
-    Problem::new(format!("None of the {} sources of the corpus `{}` could be fetched", corpus.sources.len(), corpus.name))
-        .help("the reasons stand above, one for each source")
+    Problem::new(format!(
+        "None of the {} sources of the corpus `{}` could be fetched",
+        corpus.sources.len(),
+        corpus.name
+    ))
+    .help("the reasons stand above, one for each source")
 }
 
 /// Shows the transfers of all sources in one line.

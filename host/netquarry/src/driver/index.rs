@@ -58,7 +58,8 @@ pub fn index(context: &Context<'_>, fetched: &Fetched, kept_imports: &[String]) 
         }
     }
     let mut known = stored(context, &order)?;
-    let unknown: Vec<_> = order.iter().filter(|digest| !known.contains_key(*digest)).map(|digest| first_seen[digest]).collect();
+    let unknown: Vec<_> =
+        order.iter().filter(|digest| !known.contains_key(*digest)).map(|digest| first_seen[digest]).collect();
     let parsed = match context.settings.index {
         IndexChoice::Skip => 0,
         IndexChoice::Missing | IndexChoice::Force => parse(context, &unknown, &mut known)?,
@@ -80,10 +81,18 @@ pub fn index(context: &Context<'_>, fetched: &Fetched, kept_imports: &[String]) 
     let texts = Arc::new(Texts::new(Arc::clone(&index), &fetched.sources));
 
     let elapsed = human_seconds(watch.elapsed().as_secs_f64());
-    let what = format!("{}, {}, in {elapsed}: {} parsed", human_things(files, "file"), human_bytes(bytes), human_count(parsed));
+    let what = format!(
+        "{}, {}, in {elapsed}: {} parsed",
+        human_things(files, "file"),
+        human_bytes(bytes),
+        human_count(parsed)
+    );
     context.console.status("Indexed", &what);
     if !unreadable.is_empty() {
-        context.console.caution(&format!("{} cannot be read as Python; `netquarry index` lists them", human_things(unreadable.len(), "file")));
+        context.console.caution(&format!(
+            "{} cannot be read as Python; `netquarry index` lists them",
+            human_things(unreadable.len(), "file")
+        ));
     }
     let course = watch.stop("files", files, files.saturating_sub(parsed));
     Ok(Indexed { index, texts, files, bytes, parsed, unreadable, course })
@@ -95,7 +104,10 @@ fn stored(context: &Context<'_>, digests: &[ContentDigest]) -> Result<Known, Pro
     }
     let loaded = context.pool.install(|| context.store.facts(digests))?;
     if loaded.undecodable > 0 {
-        tracing::warn!(files = loaded.undecodable, "stored facts are damaged or of another version; the files are parsed anew");
+        tracing::warn!(
+            files = loaded.undecodable,
+            "stored facts are damaged or of another version; the files are parsed anew"
+        );
     }
     Ok(loaded.facts.into_iter().map(|(digest, facts)| (digest, Arc::new(facts))).collect())
 }
@@ -144,7 +156,11 @@ fn read_facts(snapshot: &Snapshot, file: &SourceFile) -> (FileFacts, bool) {
     }
 }
 
-fn diagnostics<'a>(source: &'a str, file: &'a SourceFile, facts: &'a FileFacts) -> impl Iterator<Item = UnreadableFile> + 'a {
+fn diagnostics<'a>(
+    source: &'a str,
+    file: &'a SourceFile,
+    facts: &'a FileFacts,
+) -> impl Iterator<Item = UnreadableFile> + 'a {
     facts.diagnostics.iter().map(|diagnostic| UnreadableFile {
         source: source.to_owned(),
         path: file.path.clone(),

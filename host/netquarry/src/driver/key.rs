@@ -28,7 +28,13 @@ struct Inputs<'a> {
 
 /// Equal keys mean equal files. `environment` and `validation` are the digests of the environment and of the way in which
 /// bundles are validated.
-pub(super) fn key(settings: &Settings, fetched: &Fetched, plugins: &[&PluginIdentity], environment: &str, validation: &str) -> String {
+pub(super) fn key(
+    settings: &Settings,
+    fetched: &Fetched,
+    plugins: &[&PluginIdentity],
+    environment: &str,
+    validation: &str,
+) -> String {
     let inputs = Inputs {
         program: program(),
         corpus: &fetched.corpus,

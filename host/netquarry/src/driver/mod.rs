@@ -68,12 +68,17 @@ pub struct Made {
 
 /// The packages that stay imports: those of the corpus and those of the user.
 pub fn kept_imports(context: &Context<'_>, fetched: &Fetched) -> Vec<String> {
-    let packages: BTreeSet<&String> = fetched.corpus.keep_imports.iter().chain(&context.settings.keep_imports).collect();
+    let packages: BTreeSet<&String> =
+        fetched.corpus.keep_imports.iter().chain(&context.settings.keep_imports).collect();
     packages.into_iter().cloned().collect()
 }
 
 /// Index and discovery.
-pub fn discovered(context: &Context<'_>, fetched: &Fetched, plugins: &Plugins) -> Result<(Indexed, Discovered), Problem> {
+pub fn discovered(
+    context: &Context<'_>,
+    fetched: &Fetched,
+    plugins: &Plugins,
+) -> Result<(Indexed, Discovered), Problem> {
     let indexed = index::index(context, fetched, &kept_imports(context, fetched))?;
     let discovered = discover::discover(context, fetched, &indexed, &plugins.discovery)?;
     Ok((indexed, discovered))
@@ -198,7 +203,9 @@ pub fn contenders(context: &Context<'_>, made: &Made, records: &[BlockRecord]) -
 /// The texts of the bundles that the records place somewhere.
 pub fn texts(made: &Made, records: &[BlockRecord]) -> BTreeMap<String, Arc<str>> {
     let placed = records.iter().zip(&made.assembled.bundles);
-    placed.filter_map(|(record, bundle)| Some((record.bundle.clone()?, Arc::clone(&bundle.as_ref().ok()?.text)))).collect()
+    placed
+        .filter_map(|(record, bundle)| Some((record.bundle.clone()?, Arc::clone(&bundle.as_ref().ok()?.text))))
+        .collect()
 }
 
 /// The environment, as `run.json` tells it.

@@ -103,9 +103,10 @@ pub fn load(host: &PluginHost, name: &str) -> Result<NamedPlugin, Problem> {
 
 fn unknown(name: &str) -> Problem {
     let known: Vec<&str> = first_party().iter().map(|component| component.name).collect();
-    let nearest = known.iter().copied().max_by(|left, right| {
-        strsim::jaro_winkler(left, name).total_cmp(&strsim::jaro_winkler(right, name))
-    });
+    let nearest = known
+        .iter()
+        .copied()
+        .max_by(|left, right| strsim::jaro_winkler(left, name).total_cmp(&strsim::jaro_winkler(right, name)));
     let guess = match nearest {
         Some(nearest) if strsim::jaro_winkler(nearest, name) > 0.85 => format!("did you mean `{nearest}`? "),
         _ => String::new(),

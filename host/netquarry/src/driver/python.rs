@@ -58,7 +58,12 @@ impl Python {
             }
         }
         let environment = preparation.wait()?;
-        let what = format!("Python {} with torch {} at `{}`", environment.version, environment.torch, environment.python.display());
+        let what = format!(
+            "Python {} with torch {} at `{}`",
+            environment.version,
+            environment.torch,
+            environment.python.display()
+        );
         task.finish("Prepared", &what);
         Ok(environment)
     }

@@ -23,7 +23,9 @@ pub struct Found<'a> {
 /// The records of all candidates, in their order, before deduplication.
 pub fn records(found: &Found<'_>) -> Vec<BlockRecord> {
     let parts = found.candidates.iter().zip(&found.assembled.bundles).zip(&found.assembled.origins).zip(found.verdicts);
-    parts.map(|(((candidate, bundle), origin), verdict)| record(found, candidate, bundle, origin, verdict.as_ref())).collect()
+    parts
+        .map(|(((candidate, bundle), origin), verdict)| record(found, candidate, bundle, origin, verdict.as_ref()))
+        .collect()
 }
 
 fn record(

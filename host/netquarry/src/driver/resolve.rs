@@ -22,7 +22,12 @@ pub struct Resolved {
     pub course: StageCourse,
 }
 
-pub fn resolve(context: &Context<'_>, indexed: &Indexed, rules: &Rules, candidates: &[Candidate]) -> Result<Resolved, Problem> {
+pub fn resolve(
+    context: &Context<'_>,
+    indexed: &Indexed,
+    rules: &Rules,
+    candidates: &[Candidate],
+) -> Result<Resolved, Problem> {
     let watch = Stopwatch::start(Stage::Resolve);
     let task = context.console.task("Resolving", "blocks", candidates.len() as u64);
     let closures = context.pool.install(|| {
@@ -31,7 +36,10 @@ pub fn resolve(context: &Context<'_>, indexed: &Indexed, rules: &Rules, candidat
             task.advance(1);
             closure
         };
-        candidates.par_iter().map(|candidate| if interrupt::requested() { Err(String::new()) } else { closure(candidate) }).collect()
+        candidates
+            .par_iter()
+            .map(|candidate| if interrupt::requested() { Err(String::new()) } else { closure(candidate) })
+            .collect()
     });
     interrupt::check()?;
     let elapsed = human_seconds(watch.elapsed().as_secs_f64());
@@ -42,7 +50,8 @@ pub fn resolve(context: &Context<'_>, indexed: &Indexed, rules: &Rules, candidat
 /// A defect of this program costs one block and not the run.
 pub fn guarded<T>(work: impl FnOnce() -> T) -> Outcome<T> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
-        let message = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+        let message =
+            panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
         format!("a defect of NetQuarry, please report it: {}", message.unwrap_or("it panicked"))
     })
 }

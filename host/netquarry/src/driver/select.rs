@@ -26,7 +26,9 @@ fn is_suffix(suffix: &str, path: &str) -> bool {
 /// source, the depth of the module, and the name.
 pub fn ranked<'a>(name: &str, candidates: &'a [Candidate]) -> Vec<&'a Candidate> {
     let mut found: Vec<&Candidate> = candidates.iter().filter(|candidate| means(name, &candidate.block)).collect();
-    let path = |candidate: &Candidate| candidate.block.split_once(':').map_or(candidate.block.clone(), |(_, path)| path.to_owned());
+    let path = |candidate: &Candidate| {
+        candidate.block.split_once(':').map_or(candidate.block.clone(), |(_, path)| path.to_owned())
+    };
     found.sort_by_cached_key(|candidate| {
         let is_whole = candidate.block == name || path(candidate) == name;
         (!is_whole, candidate.priority, candidate.block.matches('.').count(), candidate.block.clone())
@@ -61,16 +63,27 @@ pub fn similar(name: &str, candidates: &[Candidate]) -> Vec<String> {
 }
 
 /// Those candidates that the corpus is after; all of them where it names none.
-pub fn targets(context: &Context<'_>, targets: &[String], candidates: Vec<Candidate>) -> Result<Vec<Candidate>, Problem> {
+pub fn targets(
+    context: &Context<'_>,
+    targets: &[String],
+    candidates: Vec<Candidate>,
+) -> Result<Vec<Candidate>, Problem> {
     if targets.is_empty() {
         return Ok(candidates);
     }
     let missing = targets.iter().filter(|target| !candidates.iter().any(|candidate| means(target, &candidate.block)));
     let missing: Vec<&str> = missing.map(String::as_str).collect();
     if !missing.is_empty() {
-        context.console.caution(&format!("{} targets of the corpus are not found: {}", missing.len(), missing.join(", ")));
+        context.console.caution(&format!(
+            "{} targets of the corpus are not found: {}",
+            missing.len(),
+            missing.join(", ")
+        ));
     }
-    Ok(candidates.into_iter().filter(|candidate| targets.iter().any(|target| means(target, &candidate.block))).collect())
+    Ok(candidates
+        .into_iter()
+        .filter(|candidate| targets.iter().any(|target| means(target, &candidate.block)))
+        .collect())
 }
 
 #[cfg(test)]

@@ -42,7 +42,10 @@ fn records(indexed: &Indexed, definition: DefinitionId, function: &FunctionFacts
     let facts = &indexed.index.file(definition.file).facts;
     let text = indexed.texts.get(definition.file).ok();
     let slice = |range: TextRange| Some(one_line(range.slice(&text?.text)));
-    let is_static = function.decorators.iter().any(|decorator| decorator.path.is_some_and(|path| facts.name(path) == "staticmethod"));
+    let is_static = function
+        .decorators
+        .iter()
+        .any(|decorator| decorator.path.is_some_and(|path| facts.name(path) == "staticmethod"));
     let bound = if is_static { 0 } else { 1 };
     let record = |parameter: &netquarry_core::facts::Parameter| ParameterRecord {
         name: facts.name(parameter.name).to_owned(),

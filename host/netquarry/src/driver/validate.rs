@@ -63,7 +63,9 @@ pub fn validate(
         .iter()
         .zip(&assembled.bundles)
         .enumerate()
-        .filter_map(|(position, (candidate, bundle))| Some(work(position, candidate, bundle.as_ref().ok()?, rules, scratch.path())))
+        .filter_map(|(position, (candidate, bundle))| {
+            Some(work(position, candidate, bundle.as_ref().ok()?, rules, scratch.path()))
+        })
         .collect();
     let total = work.len();
     let mut verdicts: Vec<Option<Verdict>> = vec![None; candidates.len()];
@@ -92,7 +94,10 @@ pub fn validate(
         }
     }
     let elapsed = human_seconds(watch.elapsed().as_secs_f64());
-    context.console.status("Validated", &format!("{} in {elapsed}, {} from the cache", human_things(total, "bundle"), human_count(cached)));
+    context.console.status(
+        "Validated",
+        &format!("{} in {elapsed}, {} from the cache", human_things(total, "bundle"), human_count(cached)),
+    );
     Ok(Validated { verdicts, cached, statistics, course: watch.stop("bundles", total, cached) })
 }
 
@@ -183,7 +188,9 @@ fn write(path: &Path, bundle: &BundleFile) -> Result<(), Problem> {
 fn blame_cycles(bundle: &BundleFile, verdict: &mut Verdict) {
     let Some(cycle) = bundle.bundle.cycles.first() else { return };
     let Some(failure) = &mut verdict.failure else { return };
-    if failure.class == FailureClass::UnresolvedName && verdict.outcomes.get(Level::Execute.name()) == Some(&LevelOutcome::Failed) {
+    if failure.class == FailureClass::UnresolvedName
+        && verdict.outcomes.get(Level::Execute.name()) == Some(&LevelOutcome::Failed)
+    {
         failure.class = FailureClass::ImportCycle;
         failure.message = format!("{}; these need each other while they run: {}", failure.message, cycle.join(" -> "));
     }

@@ -30,7 +30,8 @@ pub fn file_stems(blocks: &[NamedBlock<'_>]) -> BTreeMap<String, String> {
         1 if is_plain(block.name) => block.name.to_owned(),
         _ => qualified_stem(block),
     };
-    let mut stems: BTreeMap<String, String> = blocks.iter().map(|block| (block.block.to_owned(), stem(block))).collect();
+    let mut stems: BTreeMap<String, String> =
+        blocks.iter().map(|block| (block.block.to_owned(), stem(block))).collect();
 
     // `a.b_c` and `a_b.c` give one stem; a class may even be called what another one's qualified stem is.
     let mut taken: HashMap<String, usize> = HashMap::new();

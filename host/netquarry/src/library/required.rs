@@ -113,7 +113,9 @@ mod tests {
         let required = required(&records, &[], &[("torch".to_owned(), "2.15.0".to_owned())].into());
         let lines: Vec<String> = required
             .iter()
-            .map(|each| format!("{:?} {} {} {}", each.role, each.name, each.version.as_deref().unwrap_or("-"), each.blocks))
+            .map(|each| {
+                format!("{:?} {} {} {}", each.role, each.name, each.version.as_deref().unwrap_or("-"), each.blocks)
+            })
             .collect();
         assert_eq!(
             lines,

@@ -16,14 +16,22 @@ pub(super) struct Segment {
 pub(super) struct Bar {
     pub(super) label: String,
     pub(super) segments: Vec<Segment>,
+    /// The number at its end.
+    pub(super) shown: usize,
 }
 
 impl Bar {
     pub(super) fn single(label: impl Into<String>, value: usize) -> Self {
-        Self { label: label.into(), segments: vec![Segment { class: "fill-main", meaning: "blocks", value }] }
+        Self::new(label, vec![Segment { class: "fill-main", meaning: "blocks", value }])
     }
 
-    fn total(&self) -> usize {
+    /// A bar that shows the sum of its segments.
+    pub(super) fn new(label: impl Into<String>, segments: Vec<Segment>) -> Self {
+        let shown = segments.iter().map(|segment| segment.value).sum();
+        Self { label: label.into(), segments, shown }
+    }
+
+    fn length(&self) -> usize {
         self.segments.iter().map(|segment| segment.value).sum()
     }
 }
@@ -37,7 +45,7 @@ const BAR: f64 = 16.0;
 /// Horizontal bars from one axis, each with its total at the end. `mark` draws a dashed line at a value, with its text.
 #[expect(clippy::cast_precision_loss, reason = "counts of blocks, drawn in pixels")]
 pub(super) fn horizontal_bars(description: &str, bars: &[Bar], mark: Option<(f64, &str)>) -> String {
-    let most = bars.iter().map(Bar::total).max().unwrap_or(0).max(1) as f64;
+    let most = bars.iter().map(Bar::length).max().unwrap_or(0).max(1) as f64;
     let scale = (WIDTH - LABELS - VALUES) / most;
     let top = if mark.is_some() { 18.0 } else { 0.0 };
     let height = top + ROW * bars.len() as f64 + 4.0;
@@ -64,7 +72,8 @@ pub(super) fn horizontal_bars(description: &str, bars: &[Bar], mark: Option<(f64
             );
             x += width;
         }
-        let _ = write!(svg, r#"<text class="value" x="{:.1}" y="{middle:.1}">{}</text>"#, x + 6.0, human_count(bar.total()));
+        let _ =
+            write!(svg, r#"<text class="value" x="{:.1}" y="{middle:.1}">{}</text>"#, x + 6.0, human_count(bar.shown));
     }
     if let Some((value, text)) = mark {
         let x = LABELS + value * scale;
@@ -118,15 +127,13 @@ pub(super) fn histogram(description: &str, bins: &[(String, usize)]) -> String {
 
 /// What the colours of a chart mean.
 pub(super) fn legend(entries: &[(&str, &str)]) -> String {
-    let entry = |(class, meaning): &(&str, &str)| format!(r#"<span><i class="{class}"></i>{}</span>"#, escaped(meaning));
+    let entry =
+        |(class, meaning): &(&str, &str)| format!(r#"<span><i class="{class}"></i>{}</span>"#, escaped(meaning));
     format!(r#"<p class="legend">{}</p>"#, entries.iter().map(entry).collect::<String>())
 }
 
 fn open(description: &str, height: f64) -> String {
-    format!(
-        r#"<svg viewBox="0 0 {WIDTH} {height:.0}" role="img" aria-label="{}">"#,
-        escaped(description)
-    )
+    format!(r#"<svg viewBox="0 0 {WIDTH} {height:.0}" role="img" aria-label="{}">"#, escaped(description))
 }
 
 /// Text that is safe inside HTML elements and quoted attributes.
@@ -151,7 +158,8 @@ mod tests {
 
     #[test]
     fn bars_end_within_the_picture_and_names_cannot_break_out() {
-        let svg = horizontal_bars("a <b>", &[Bar::single("x\"><script>", 10), Bar::single("y", 0)], Some((5.0, "mean 5")));
+        let svg =
+            horizontal_bars("a <b>", &[Bar::single("x\"><script>", 10), Bar::single("y", 0)], Some((5.0, "mean 5")));
         assert!(!svg.contains("<script>"), "{svg}");
         assert!(svg.contains(r#"width="480.0""#), "the longest bar takes the room that there is: {svg}");
         assert!(svg.ends_with("</svg>"));

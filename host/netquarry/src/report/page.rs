@@ -7,7 +7,9 @@ use netquarry_core::verdict::Level;
 
 use super::figures::{Bar, Segment, escaped, histogram, horizontal_bars, legend};
 use crate::course::human_count;
-use crate::findings::{Findings, Group, Tally, category_name, failure_name, is_promoted, is_removed};
+use crate::findings::{
+    Bin, FailureTally, Findings, Group, LevelTally, Tally, category_name, failure_name, is_promoted, is_removed,
+};
 use crate::summary::percentage;
 
 pub const FILE_NAME: &str = "report.html";
@@ -72,9 +74,8 @@ fn tiles(findings: &Findings) -> String {
 fn funnel(findings: &Findings) -> String {
     let total = &findings.total;
     let mut bars = vec![Bar::single("candidates", total.candidates), Bar::single("assembled", total.bundles)];
-    let reached = findings.levels.iter().filter(|level| level.passed > 0);
-    bars.extend(reached.map(|level| Bar::single(level.level.name(), level.passed)));
-    bars.push(Bar::single(format!("at the gate ({})", findings.gate.name()), total.promoted));
+    let up_to_gate = findings.levels.iter().filter(|level| level.level <= findings.gate);
+    bars.extend(up_to_gate.map(|level| Bar::single(level.level.name(), level.passed)));
     bars.push(Bar::single("unique: the library", total.kept));
     horizontal_bars("How many candidates reached each step", &bars, None)
 }
@@ -92,11 +93,8 @@ fn ends(tally: &Tally) -> Vec<Segment> {
 }
 
 fn group_bars(groups: &[Group]) -> Vec<Bar> {
-    let mut bars: Vec<Bar> = groups
-        .iter()
-        .map(|group| Bar { label: group.name.clone(), segments: ends(&group.tally) })
-        .collect();
-    bars.sort_by_key(|bar| std::cmp::Reverse(bar.segments.iter().map(|segment| segment.value).sum::<usize>()));
+    let mut bars: Vec<Bar> = groups.iter().map(|group| Bar::new(&group.name, ends(&group.tally))).collect();
+    bars.sort_by_key(|bar| std::cmp::Reverse(bar.shown));
     bars
 }
 
@@ -118,7 +116,7 @@ fn by_source(findings: &Findings) -> String {
 }
 
 fn levels(findings: &Findings) -> String {
-    let bar = |level: &crate::findings::LevelTally| Bar {
+    let bar = |level: &LevelTally| Bar {
         label: format!("{} {}", level.level as u8, level.level.name()),
         segments: vec![
             Segment { class: "fill-main", meaning: "passed", value: level.passed },
@@ -126,14 +124,15 @@ fn levels(findings: &Findings) -> String {
             Segment { class: "fill-open", meaning: "unknown", value: level.unknown },
             Segment { class: "fill-bad", meaning: "failed", value: level.failed },
         ],
+        shown: level.passed,
     };
     horizontal_bars("Outcomes by level", &findings.levels.iter().map(bar).collect::<Vec<_>>(), None)
 }
 
 fn failures(findings: &Findings) -> String {
-    let bar = |failure: &crate::findings::FailureTally| Bar {
-        label: failure_name(failure.class).replace('_', " "),
-        segments: vec![Segment { class: "fill-bad", meaning: "blocks", value: failure.count }],
+    let bar = |failure: &FailureTally| {
+        let segments = vec![Segment { class: "fill-bad", meaning: "blocks", value: failure.count }];
+        Bar::new(failure_name(failure.class).replace('_', " "), segments)
     };
     if findings.failures.is_empty() {
         return "<p>None did.</p>".to_owned();
@@ -145,7 +144,7 @@ fn failure_table(findings: &Findings) -> String {
     if findings.failures.is_empty() {
         return String::new();
     }
-    let row = |failure: &crate::findings::FailureTally| {
+    let row = |failure: &FailureTally| {
         let message = failure.message.lines().next().unwrap_or("");
         format!(
             "<tr><td>{}</td><td><code>{}</code></td><td><code>{}</code></td></tr>\n",
@@ -155,11 +154,13 @@ fn failure_table(findings: &Findings) -> String {
         )
     };
     let rows: String = findings.failures.iter().map(row).collect();
-    format!("<table><thead><tr><th>class</th><th>for example</th><th>in</th></tr></thead><tbody>\n{rows}</tbody></table>\n")
+    format!(
+        "<table><thead><tr><th>class</th><th>for example</th><th>in</th></tr></thead><tbody>\n{rows}</tbody></table>\n"
+    )
 }
 
 fn lines(findings: &Findings) -> String {
-    let label = |bin: &crate::findings::Bin| match bin.to {
+    let label = |bin: &Bin| match bin.to {
         Some(to) => (format!("{}–{to}", bin.from), bin.count),
         None => (format!("{}+", bin.from), bin.count),
     };
@@ -175,9 +176,9 @@ fn median(findings: &Findings) -> String {
 
 fn deduplication(findings: &Findings) -> String {
     let mut bars = vec![Bar::single("at the gate", findings.total.promoted)];
-    bars.extend(findings.duplicates.iter().map(|reason| Bar {
-        label: reason.name.replace('_', " "),
-        segments: vec![Segment { class: "fill-none", meaning: "removed", value: reason.count }],
+    bars.extend(findings.duplicates.iter().map(|reason| {
+        let segments = vec![Segment { class: "fill-none", meaning: "removed", value: reason.count }];
+        Bar::new(reason.name.replace('_', " "), segments)
     }));
     bars.push(Bar::single("kept", findings.total.kept));
     horizontal_bars("Blocks removed as duplicates, by reason", &bars, None)
