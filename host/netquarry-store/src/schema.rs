@@ -86,9 +86,12 @@ pub(crate) fn prepare(connection: &mut Connection, busy_timeout: Duration) -> ru
 }
 
 fn layout(connection: &Connection) -> rusqlite::Result<Layout> {
-    let version = version(connection)?;
-    let application: i64 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
-    let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    // One snapshot for all three: another process may be giving a new file its layout at this moment.
+    let snapshot = connection.unchecked_transaction()?;
+    let tables: i64 = snapshot.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    let version = version(&snapshot)?;
+    let application: i64 = snapshot.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    snapshot.finish()?;
     let untouched = tables == 0 && version == 0 && application == 0;
     Ok(match version {
         _ if application != APPLICATION_ID && !untouched => Layout::Foreign,
