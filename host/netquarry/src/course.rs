@@ -46,7 +46,7 @@ pub struct Course {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StageCourse {
     pub stage: Stage,
-    /// What it worked on: files, blocks, bundles.
+    /// What it worked on: file, block, bundle.
     pub unit: String,
     pub items: usize,
     /// Items whose result came out of a cache.
@@ -144,7 +144,12 @@ pub fn human_bytes(bytes: u64) -> String {
 
 /// `1 block`, `1,034 blocks`
 pub fn human_things(count: usize, singular: &str) -> String {
-    format!("{} {singular}{}", human_count(count), if count == 1 { "" } else { "s" })
+    let ending = match count {
+        1 => "",
+        _ if singular.ends_with('s') => "es",
+        _ => "s",
+    };
+    format!("{} {singular}{ending}", human_count(count))
 }
 
 /// `1,034`
@@ -152,7 +157,7 @@ pub fn human_count(count: usize) -> String {
     let digits = count.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);
@@ -171,7 +176,7 @@ mod tests {
             [0.04, 0.3, 12.34, 99.96, 200.0].map(human_seconds),
             ["0.04 s", "0.3 s", "12.3 s", "1 min 40 s", "3 min 20 s"]
         );
-        assert_eq!([1, 2].map(|count| human_things(count, "block")), ["1 block", "2 blocks"]);
+        assert_eq!([human_things(1, "block"), human_things(2, "class")], ["1 block", "2 classes"]);
         assert_eq!([12, 9_100_000].map(human_bytes), ["12 B", "9.1 MB"]);
     }
 
@@ -179,7 +184,7 @@ mod tests {
     fn this_process_has_used_memory_and_time() {
         assert!(peak_memory() > 1_000_000);
         let watch = Stopwatch::start(Stage::Index);
-        let course = watch.stop("files", 3, 1);
+        let course = watch.stop("file", 3, 1);
         assert!(course.wall_seconds >= 0.0 && course.items == 3);
     }
 }

@@ -7,7 +7,7 @@ use anstyle::Style;
 use netquarry_core::verdict::Level;
 use serde::Serialize;
 
-use crate::course::{Course, human_bytes, human_count, human_seconds};
+use crate::course::{Course, human_bytes, human_count, human_seconds, human_things};
 use crate::findings::{Findings, Group, Tally, failure_name};
 use crate::interval::Proportion;
 use crate::table::{Align, FAINT, HEADING, STRONG, Table};
@@ -206,7 +206,7 @@ fn course(course: &Course, text: &mut String, style: impl Fn(Style) -> Style) {
         };
         table.row(vec![
             stage.stage.name().to_owned(),
-            format!("{} {}", human_count(stage.items), stage.unit),
+            human_things(stage.items, &stage.unit),
             human_seconds(stage.wall_seconds),
             human_seconds(stage.cpu_seconds),
             cached,
@@ -265,8 +265,8 @@ mod tests {
             findings: Findings::of(&crate::findings::tests::library(), Level::Execute),
             course: Course {
                 stages: vec![
-                    stage(Stage::Fetch, "sources", 2, 2, 0.31),
-                    stage(Stage::Validate, "bundles", 1034, 12, 210.0),
+                    stage(Stage::Fetch, "source", 2, 2, 0.31),
+                    stage(Stage::Validate, "bundle", 1034, 12, 210.0),
                 ],
                 wall_seconds: 211.0,
                 cpu_seconds: 420.0,

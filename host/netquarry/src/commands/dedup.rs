@@ -9,7 +9,7 @@ use netquarry_core::record::{DedupDecision, DedupOutcome};
 use netquarry_core::syntax::PARSER_STACK_BYTES;
 use serde::Serialize;
 
-use super::stage::{DuplicateRow, list};
+use super::listing::{DuplicateRow, list};
 use super::{Ending, command_line};
 use crate::arguments::{DedupCommand, DedupRunArguments};
 use crate::configuration::{PluginOrder, Settings};

@@ -6,6 +6,7 @@ mod corpus;
 mod dedup;
 mod environment;
 mod extract;
+mod listing;
 mod plugin;
 mod run;
 mod show;

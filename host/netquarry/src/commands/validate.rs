@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::Ending;
 use super::extract::level_name;
-use super::stage::{Row, list};
+use super::listing::{Row, list};
 use crate::arguments::PipelineArguments;
 use crate::configuration::Settings;
 use crate::console::Console;

@@ -88,7 +88,7 @@ pub fn assemble(
     let count = bundles.iter().filter(|bundle| bundle.is_ok()).count();
     let elapsed = human_seconds(watch.elapsed().as_secs_f64());
     task.finish("Assembled", &format!("{} in {elapsed}", human_things(count, "bundle")));
-    Ok(Assembled { bundles, origins, course: watch.stop("blocks", candidates.len(), 0) })
+    Ok(Assembled { bundles, origins, course: watch.stop("block", candidates.len(), 0) })
 }
 
 fn bundle_file(

@@ -73,7 +73,7 @@ pub fn curate(
         human_things(contenders.len(), "block")
     );
     console.status("Found", &what);
-    Curated { decisions, course: watch.stop("blocks", contenders.len(), 0) }
+    Curated { decisions, course: watch.stop("block", contenders.len(), 0) }
 }
 
 /// The decision on `block`, with the survivor that is in the library: the one that it lost to may have lost to another

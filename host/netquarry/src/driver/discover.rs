@@ -14,7 +14,7 @@ use super::context::Context;
 use super::fetch::Fetched;
 use super::index::Indexed;
 use super::select;
-use crate::course::{Stage, StageCourse, Stopwatch, human_count, human_seconds, human_things};
+use crate::course::{Stage, StageCourse, Stopwatch, human_seconds, human_things};
 use crate::library::names::{NamedBlock, file_stems};
 use crate::problem::Problem;
 
@@ -79,10 +79,10 @@ pub fn discover(
     let what = format!(
         "{} among {} in {elapsed}",
         human_things(candidates.len(), "candidate"),
-        human_count(classes.len()) + " classes"
+        human_things(classes.len(), "class")
     );
     context.console.status("Discovered", &what);
-    let course = watch.stop("classes", classes.len(), 0);
+    let course = watch.stop("class", classes.len(), 0);
     Ok(Discovered { candidates, classes: classes.len(), course })
 }
 

@@ -15,6 +15,9 @@ use crate::library::{manifest, required};
 use crate::problem::Problem;
 use crate::report;
 
+/// The texts of bundles by path relative to the output folder.
+pub type BundleTexts = BTreeMap<String, Arc<str>>;
+
 /// What the library is made of.
 pub struct Library<'a> {
     pub corpus: &'a str,
@@ -22,8 +25,7 @@ pub struct Library<'a> {
     pub sources: &'a [Source],
     /// Sorted by block.
     pub records: &'a [BlockRecord],
-    /// The texts of the bundles by path relative to the folder.
-    pub texts: &'a BTreeMap<String, Arc<str>>,
+    pub texts: &'a BundleTexts,
     /// Versions of the environment by normalised distribution name.
     pub installed: &'a BTreeMap<String, String>,
     pub gate: Level,

@@ -10,6 +10,7 @@ use netquarry_core::source::Source;
 
 use super::context::Context;
 use super::discover::Candidate;
+use super::emit::BundleTexts;
 use super::plugins::Plugins;
 use super::python::Python;
 use super::{emit, fetch, select, validate};
@@ -158,8 +159,8 @@ fn beside(
     out: &Path,
     present: Vec<BlockRecord>,
     new: &[BlockRecord],
-    mut texts: BTreeMap<String, Arc<str>>,
-) -> Result<(Vec<BlockRecord>, BTreeMap<String, Arc<str>>), Problem> {
+    mut texts: BundleTexts,
+) -> Result<(Vec<BlockRecord>, BundleTexts), Problem> {
     let mut records: BTreeMap<String, BlockRecord> =
         present.into_iter().map(|record| (record.block.clone(), record)).collect();
     records.extend(new.iter().map(|record| (record.block.clone(), record.clone())));

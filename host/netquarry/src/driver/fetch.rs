@@ -102,7 +102,7 @@ pub fn fetch(context: &Context<'_>, corpus: Corpus) -> Result<Fetched, Problem> 
         ),
     );
     let cached = if transferred == 0 { sources.len() } else { 0 };
-    let course = watch.stop("sources", sources.len(), cached);
+    let course = watch.stop("source", sources.len(), cached);
     Ok(Fetched { corpus, sources, missing, course })
 }
 

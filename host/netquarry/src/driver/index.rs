@@ -94,7 +94,7 @@ pub fn index(context: &Context<'_>, fetched: &Fetched, kept_imports: &[String]) 
             human_things(unreadable.len(), "file")
         ));
     }
-    let course = watch.stop("files", files, files.saturating_sub(parsed));
+    let course = watch.stop("file", files, files.saturating_sub(parsed));
     Ok(Indexed { index, texts, files, bytes, parsed, unreadable, course })
 }
 

@@ -28,7 +28,7 @@ mod signature;
 mod texts;
 pub mod validate;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -49,6 +49,7 @@ use assemble::{Assembled, BundleFile};
 use context::Context;
 use curate::Contender;
 use discover::{Candidate, Discovered};
+use emit::BundleTexts;
 use fetch::Fetched;
 use index::Indexed;
 use plugins::Plugins;
@@ -149,7 +150,7 @@ pub fn run(context: &Context<'_>, arguments: Vec<String>) -> Result<Summary, Pro
         emitters: &plugins.emit,
     };
     let (files, findings) = emit::files(console, &library);
-    made.stages.extend([validated.course, curated.course, emitting.stop("files", files.len(), 0)]);
+    made.stages.extend([validated.course, curated.course, emitting.stop("file", files.len(), 0)]);
     let course = clock.course(made.stages);
     let record = RunRecord {
         state: State::Finished,
@@ -201,7 +202,7 @@ pub fn contenders(context: &Context<'_>, made: &Made, records: &[BlockRecord]) -
 }
 
 /// The texts of the bundles that the records place somewhere.
-pub fn texts(made: &Made, records: &[BlockRecord]) -> BTreeMap<String, Arc<str>> {
+pub fn texts(made: &Made, records: &[BlockRecord]) -> BundleTexts {
     let placed = records.iter().zip(&made.assembled.bundles);
     placed
         .filter_map(|(record, bundle)| Some((record.bundle.clone()?, Arc::clone(&bundle.as_ref().ok()?.text))))

@@ -44,7 +44,7 @@ pub fn resolve(
     interrupt::check()?;
     let elapsed = human_seconds(watch.elapsed().as_secs_f64());
     task.finish("Resolved", &format!("{} in {elapsed}", human_things(candidates.len(), "block")));
-    Ok(Resolved { closures, course: watch.stop("blocks", candidates.len(), 0) })
+    Ok(Resolved { closures, course: watch.stop("block", candidates.len(), 0) })
 }
 
 /// A defect of this program costs one block and not the run.

@@ -98,7 +98,7 @@ pub fn validate(
         "Validated",
         &format!("{} in {elapsed}, {} from the cache", human_things(total, "bundle"), human_count(cached)),
     );
-    Ok(Validated { verdicts, cached, statistics, course: watch.stop("bundles", total, cached) })
+    Ok(Validated { verdicts, cached, statistics, course: watch.stop("bundle", total, cached) })
 }
 
 /// What the validation of the bundles that wait has in common.
