@@ -164,9 +164,8 @@ fn loads(facts: &FileFacts) -> Vec<(String, u32, u32)> {
         .filter(|reference| reference.access != Access::Delete && !reference.quoted)
         .map(|reference| (reference.name, reference.range));
     let bindings = facts.statements.iter().flat_map(|statement| &statement.bindings);
-    let augmented = bindings
-        .filter(|binding| binding.kind == BindingKind::Augmented)
-        .map(|binding| (binding.name, binding.range));
+    let augmented =
+        bindings.filter(|binding| binding.kind == BindingKind::Augmented).map(|binding| (binding.name, binding.range));
     let load = |(name, range): (_, TextRange)| (facts.name(name).to_owned(), range.start, range.end);
     references.chain(augmented).map(load).collect()
 }

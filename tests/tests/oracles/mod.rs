@@ -11,7 +11,8 @@ const FOLDERS: &str = "NETQUARRY_ORACLE_FOLDERS";
 
 /// The interpreter whose semantics NetQuarry has, or else the one that there is.
 fn python() -> PathBuf {
-    let is_there = |python: &str| Command::new(python).arg("--version").output().is_ok_and(|output| output.status.success());
+    let is_there =
+        |python: &str| Command::new(python).arg("--version").output().is_ok_and(|output| output.status.success());
     let python = if is_there("python3.11") { "python3.11" } else { "python3" };
     python.into()
 }

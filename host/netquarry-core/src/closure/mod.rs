@@ -13,6 +13,7 @@ use crate::record::{Confidence, ReplacedRecord, UnresolvedName};
 use crate::resolve::{Entity, External, Missing, Resolution};
 use crate::shim::{OperatorNamespace, Replacement, ShimTables};
 use crate::source::TextRange;
+use crate::syntax;
 
 pub use rules::{Dynamics, Rules};
 
@@ -402,7 +403,7 @@ impl Closing<'_> {
         let question = DynamicQuestion {
             name: without_source(&path),
             referrer: without_source(&self.index.definition_path(definition)),
-            literals: string_literals(&expression),
+            literals: syntax::string_literals(&expression),
             expression,
         };
         let what = format!("{} in {}", question.name, question.referrer);
@@ -445,23 +446,6 @@ impl Closing<'_> {
 
 fn without_source(path: &str) -> String {
     path.split_once(':').map_or(path, |(_, path)| path).to_owned()
-}
-
-/// The contents of the simple string literals of an expression: those in one pair of quotes and without escapes.
-fn string_literals(expression: &str) -> Vec<String> {
-    let mut literals = Vec::new();
-    let mut rest = expression;
-    while let Some(start) = rest.find(['"', '\'']) {
-        let quote = rest[start..].chars().next().expect("found just now");
-        let inside = &rest[start + 1..];
-        let Some(end) = inside.find(quote) else { break };
-        let content = &inside[..end];
-        if !content.contains('\\') {
-            literals.push(content.to_owned());
-        }
-        rest = &inside[end + 1..];
-    }
-    literals
 }
 
 /// A reference as far as it was resolved.

@@ -276,11 +276,8 @@ impl Rewriter<'_> {
         self.output[end] = if has_comma { b' ' } else { b',' };
         let mut position = end;
         while self.byte(position)? != b'}' {
-            let next = if self.byte(position)? == b':' {
-                self.formatted_text(position + 1, None)?
-            } else {
-                position + 1
-            };
+            let next =
+                if self.byte(position)? == b':' { self.formatted_text(position + 1, None)? } else { position + 1 };
             if position > end {
                 self.output[position] = b' ';
             }

@@ -7,7 +7,10 @@ use netquarry_core::syntax::{self, MAX_DEPTH, MAX_FILE_BYTES, PARSER_STACK_BYTES
 
 fn diagnostic(bytes: &[u8]) -> Option<Diagnostic> {
     let facts = syntax::facts(bytes);
-    assert!(facts.diagnostics.is_empty() || facts.statements.is_empty(), "a file that cannot be read has no statements");
+    assert!(
+        facts.diagnostics.is_empty() || facts.statements.is_empty(),
+        "a file that cannot be read has no statements"
+    );
     facts.diagnostics.into_iter().next()
 }
 
@@ -51,7 +54,10 @@ fn encodings_are_those_that_the_file_names() {
         (b"\xef\xbb\xbfx = 1", "x = 1"),
         (b"\xef\xbb\xbf# -*- coding: UTF_8 -*-\n", "# -*- coding: UTF_8 -*-\n"),
         (b"# coding: latin-1\n\xe9\x85", "# coding: latin-1\n\u{e9}\u{85}"),
-        (b"#!/usr/bin/python\n# vim: set fileencoding=cp1252 :\n\x85", "#!/usr/bin/python\n# vim: set fileencoding=cp1252 :\n\u{2026}"),
+        (
+            b"#!/usr/bin/python\n# vim: set fileencoding=cp1252 :\n\x85",
+            "#!/usr/bin/python\n# vim: set fileencoding=cp1252 :\n\u{2026}",
+        ),
         (b"\r\n# coding=koi8-r\r\n\xc1", "\r\n# coding=koi8-r\r\n\u{430}"),
         (b"# coding: gbk\n\xc4\xe3", "# coding: gbk\n\u{4f60}"),
         (b"# coding: euc-jp\n\xa4\xa2", "# coding: euc-jp\n\u{3042}"),
@@ -76,7 +82,10 @@ fn places_are_right_whatever_the_line_ends() {
         let statements: Vec<_> = facts.statements.iter().map(|statement| statement.range.slice(&text)).collect();
         let end = text.rfind(line_end).expect("the text has lines");
         let value = text.find("value").expect("the text has it");
-        assert_eq!(statements, [&text[text.find('@').expect("the text has it")..value - line_end.len()], &text[value..end]]);
+        assert_eq!(
+            statements,
+            [&text[text.find('@').expect("the text has it")..value - line_end.len()], &text[value..end]]
+        );
         let first = &facts.statements[0];
         assert_eq!(first.leading_comments, 0);
         let references = facts.statements.iter().flat_map(|statement| &statement.references);
@@ -127,7 +136,8 @@ fn whatever_is_parsed_is_walked_without_running_out_of_stack() {
 }
 
 fn on_a_parser_stack(text: String) -> Vec<DiagnosticKind> {
-    let read = move || syntax::facts(text.as_bytes()).diagnostics.into_iter().map(|diagnostic| diagnostic.kind).collect();
+    let read =
+        move || syntax::facts(text.as_bytes()).diagnostics.into_iter().map(|diagnostic| diagnostic.kind).collect();
     let thread = thread::Builder::new().stack_size(PARSER_STACK_BYTES).spawn(read).expect("a thread can be made");
     thread.join().expect("it does not panic")
 }

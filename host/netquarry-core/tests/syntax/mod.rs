@@ -7,8 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use netquarry_core::facts::{
-    FileFacts, FunctionFacts, ImportForm, ImportStatement, Reference, ReferenceBinding, ScopeKind,
-    Statement, Symbol,
+    FileFacts, FunctionFacts, ImportForm, ImportStatement, Reference, ReferenceBinding, ScopeKind, Statement, Symbol,
 };
 use netquarry_core::source::{TextRange, lines_of};
 use netquarry_core::syntax;
@@ -88,8 +87,11 @@ fn render_statement(facts: &FileFacts, text: &str, statement: &Statement, output
     for class in &statement.classes {
         let operand = |path: Option<Symbol>| path.map_or("?", |path| facts.name(path));
         let bases: Vec<_> = class.bases.iter().map(|base| operand(base.path)).collect();
-        let keywords: Vec<_> =
-            class.keywords.iter().map(|(name, value)| format!("{}={}", facts.name(*name), operand(value.path))).collect();
+        let keywords: Vec<_> = class
+            .keywords
+            .iter()
+            .map(|(name, value)| format!("{}={}", facts.name(*name), operand(value.path)))
+            .collect();
         let (name, attributes) = (facts.name(class.name), names(facts, &class.attributes));
         let docstring = class.docstring.map(slice);
         let conditional = class.conditional;
@@ -137,7 +139,9 @@ fn import_text(facts: &FileFacts, import: &ImportStatement) -> String {
     let module = |module: Option<Symbol>| module.map_or("", |module| facts.name(module));
     let form = match import.form {
         ImportForm::Module => "import".to_owned(),
-        ImportForm::From { level, module: from } => format!("from {}{} import", ".".repeat(level as usize), module(from)),
+        ImportForm::From { level, module: from } => {
+            format!("from {}{} import", ".".repeat(level as usize), module(from))
+        }
         ImportForm::Star { level, module: from } => {
             format!("from {}{} import *", ".".repeat(level as usize), module(from))
         }

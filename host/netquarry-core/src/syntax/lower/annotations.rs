@@ -8,8 +8,23 @@ use crate::syntax::parse::parse_expression;
 
 /// Generic types of `typing` that people subscript with strings outside of annotations: `Alias = Optional["Foo"]`.
 const GENERICS: [&str; 17] = [
-    "Callable", "ClassVar", "Dict", "Final", "FrozenSet", "Iterable", "Iterator", "List", "Mapping", "Optional",
-    "Sequence", "Set", "Tuple", "Type", "TypeGuard", "Union", "Unpack",
+    "Callable",
+    "ClassVar",
+    "Dict",
+    "Final",
+    "FrozenSet",
+    "Iterable",
+    "Iterator",
+    "List",
+    "Mapping",
+    "Optional",
+    "Sequence",
+    "Set",
+    "Tuple",
+    "Type",
+    "TypeGuard",
+    "Union",
+    "Unpack",
 ];
 
 impl Lowerer<'_> {

@@ -120,11 +120,14 @@ impl Lowerer<'_> {
     }
 }
 
-/// Whether a test is `TYPE_CHECKING`, or its negation.
+/// Whether a test fails whenever the file runs because of `TYPE_CHECKING` (true), or holds because of it (false).
 fn type_checking(test: &ast::Expr) -> Option<bool> {
     match test {
         ast::Expr::Name(name) if name.id.as_str() == "TYPE_CHECKING" => Some(true),
         ast::Expr::Attribute(attribute) if attribute.attr.as_str() == "TYPE_CHECKING" => Some(true),
+        ast::Expr::BoolOp(and) if and.op == ast::BoolOp::And => {
+            and.values.iter().any(|value| type_checking(value) == Some(true)).then_some(true)
+        }
         ast::Expr::UnaryOp(not) if not.op == ast::UnaryOp::Not => type_checking(&not.operand).map(|is| !is),
         _ => None,
     }

@@ -57,25 +57,36 @@ impl Lowerer<'_> {
             ast::Expr::List(list) => self.values(&list.elts),
             ast::Expr::Tuple(tuple) => self.values(&tuple.elts),
             ast::Expr::ListComp(comprehension) => {
-                self.comprehension("listcomp", comprehension.range.into(), &comprehension.generators, &[
-                    &comprehension.elt
-                ]);
+                self.comprehension(
+                    "listcomp",
+                    comprehension.range.into(),
+                    &comprehension.generators,
+                    &[&comprehension.elt],
+                );
             }
             ast::Expr::SetComp(comprehension) => {
-                self.comprehension("setcomp", comprehension.range.into(), &comprehension.generators, &[
-                    &comprehension.elt
-                ]);
+                self.comprehension(
+                    "setcomp",
+                    comprehension.range.into(),
+                    &comprehension.generators,
+                    &[&comprehension.elt],
+                );
             }
             ast::Expr::GeneratorExp(comprehension) => {
-                self.comprehension("genexpr", comprehension.range.into(), &comprehension.generators, &[
-                    &comprehension.elt
-                ]);
+                self.comprehension(
+                    "genexpr",
+                    comprehension.range.into(),
+                    &comprehension.generators,
+                    &[&comprehension.elt],
+                );
             }
             ast::Expr::DictComp(comprehension) => {
-                self.comprehension("dictcomp", comprehension.range.into(), &comprehension.generators, &[
-                    &comprehension.value,
-                    &comprehension.key,
-                ]);
+                self.comprehension(
+                    "dictcomp",
+                    comprehension.range.into(),
+                    &comprehension.generators,
+                    &[&comprehension.value, &comprehension.key],
+                );
             }
             ast::Expr::Await(await_) => self.expression(&await_.value, role),
             ast::Expr::Yield(yield_) => self.optional_value(yield_.value.as_deref()),
@@ -140,7 +151,8 @@ impl Lowerer<'_> {
             }
         }
         let start = Span::from(name.range).start;
-        let is_bound = || self.scopes.entry(scope, symbol).and_then(|entry| entry.bound_from).is_some_and(|at| at <= start);
+        let is_bound =
+            || self.scopes.entry(scope, symbol).and_then(|entry| entry.bound_from).is_some_and(|at| at <= start);
         let lookup = if self.context.quoted {
             Lookup::Quoted
         } else if kind == ScopeKind::Class && !is_bound() {
@@ -192,8 +204,7 @@ impl Lowerer<'_> {
     fn lambda(&mut self, lambda: &ast::ExprLambda) {
         self.defaults(&lambda.args);
         let scope = self.open_scope(ScopeKind::Lambda, "lambda", lambda.range.into());
-        let context =
-            Context { scope, evaluation: lazy(self.context.evaluation), in_function: true, ..self.context };
+        let context = Context { scope, evaluation: lazy(self.context.evaluation), in_function: true, ..self.context };
         self.within(context, |lowerer| {
             lowerer.parameters(&lambda.args);
             lowerer.value(&lambda.body);
@@ -201,13 +212,7 @@ impl Lowerer<'_> {
     }
 
     /// The first iterable is evaluated outside.
-    fn comprehension(
-        &mut self,
-        name: &str,
-        span: Span,
-        generators: &[ast::Comprehension],
-        elements: &[&ast::Expr],
-    ) {
+    fn comprehension(&mut self, name: &str, span: Span, generators: &[ast::Comprehension], elements: &[&ast::Expr]) {
         let [first, rest @ ..] = generators else {
             unreachable!("a comprehension has a `for`");
         };

@@ -2,7 +2,8 @@
 
 use super::{Draft, Lookup, Lowerer, MutationCandidate, Use, empty_statement};
 use crate::facts::{
-    FileFacts, Mutation, MutationKind, Reference, ReferenceBinding, Scope, ScopeId, ScopeKind, Statement, StatementKind, Symbol,
+    FileFacts, Mutation, MutationKind, Reference, ReferenceBinding, Scope, ScopeId, ScopeKind, Statement,
+    StatementKind, Symbol,
 };
 use crate::syntax::scopes::{MODULE, Resolution};
 

@@ -36,6 +36,11 @@ if not TYPE_CHECKING:
 else:
     import typing_only
 
+if TYPE_CHECKING and sys.version_info > (3, 8):
+    import never
+else:
+    import otherwise
+
 if sys.version_info > (3, 8):
     import new
 elif os.name == "nt":
