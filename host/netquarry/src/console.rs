@@ -120,7 +120,7 @@ impl Console {
         let bar = ProgressBar::new(total);
         let bar = if self.interactive { self.bars.add(bar) } else { bar };
         let template = format!(
-            "{{prefix:>{VERB_WIDTH}.green.bold}} {{bar:30.cyan/dim}} {{human_pos}}/{{human_len}} {unit} {{wide_msg:.dim}}"
+            "{{prefix:>{VERB_WIDTH}.green.bold}} {{bar:30.cyan/dim}} {{human_pos}}/{{human_len}} {unit}, {{eta}} left  {{wide_msg:.dim}}"
         );
         bar.set_style(
             ProgressStyle::with_template(&template).expect("the template is a constant").progress_chars("━╸─"),

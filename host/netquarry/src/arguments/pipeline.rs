@@ -42,7 +42,7 @@ pub struct PipelineArguments {
     #[arg(long, value_name = "FILE")]
     pub python: Option<PathBuf>,
 
-    /// Blocks that are validated at the same time [default: by cores and memory].
+    /// Blocks that are validated at the same time [default: one per core].
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
 
