@@ -167,7 +167,10 @@ pub enum BindingKind {
     /// `x += 1`: needs what was bound before.
     Augmented,
     /// By `imports[import].names[name]` of the same statement; `name` is 0 for a star import, which is bound under `*`.
-    Import { import: u32, name: u32 },
+    Import {
+        import: u32,
+        name: u32,
+    },
     /// A loop variable, `with ... as`, `except ... as`, walrus or pattern.
     Capture,
     /// `del x`: unbinds.

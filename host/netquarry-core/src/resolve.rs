@@ -51,8 +51,10 @@ impl External {
 
     /// The top-level package that an import of it needs.
     pub fn package(&self) -> &str {
-        let (Self::Module(module) | Self::Member { module, .. } | Self::Star { module, .. } | Self::Root { package: module, .. }) =
-            self;
+        let (Self::Module(module)
+        | Self::Member { module, .. }
+        | Self::Star { module, .. }
+        | Self::Root { package: module, .. }) = self;
         module.split('.').next().expect("split yields at least one part")
     }
 }
@@ -260,7 +262,9 @@ impl Index {
                     Module::Namespace(..) => match self.find_module(indexed.source, &format!("{module}.{name}")) {
                         Module::File(module) => Entity::Module(module),
                         Module::Namespace(source, package) => Entity::Namespace(source, package),
-                        Module::External | Module::Missing => Entity::Missing(Missing { module, name: Some(name.to_owned()) }),
+                        Module::External | Module::Missing => {
+                            Entity::Missing(Missing { module, name: Some(name.to_owned()) })
+                        }
                     },
                     Module::External => Entity::External(External::Member { module, name: name.to_owned() }),
                     Module::Missing => Entity::Missing(Missing { module, name: Some(name.to_owned()) }),
@@ -289,11 +293,13 @@ impl Index {
         while let Some((attribute, rest)) = path.split_first() {
             let next = match &entity {
                 Entity::Module(file) => self.member(*file, attribute, trail),
-                Entity::Namespace(source, package) => match self.find_module(*source, &format!("{package}.{attribute}")) {
-                    Module::File(file) => Entity::Module(file),
-                    Module::Namespace(source, package) => Entity::Namespace(source, package),
-                    Module::External | Module::Missing => break,
-                },
+                Entity::Namespace(source, package) => {
+                    match self.find_module(*source, &format!("{package}.{attribute}")) {
+                        Module::File(file) => Entity::Module(file),
+                        Module::Namespace(source, package) => Entity::Namespace(source, package),
+                        Module::External | Module::Missing => break,
+                    }
+                }
                 _ => break,
             };
             entity = next;

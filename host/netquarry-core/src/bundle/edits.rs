@@ -97,7 +97,8 @@ impl Editing<'_> {
             let replacement = if assigns || is_hidden { format!("globals()[\"{name}\"]") } else { name.to_owned() };
             let range = TextRange::new(reference.range.start, end);
             if range.slice(text) != replacement {
-                let reason = if consumed > 0 { "the module is part of this file" } else { "two definitions bear one name" };
+                let reason =
+                    if consumed > 0 { "the module is part of this file" } else { "two definitions bear one name" };
                 edits.push(Edit { range, replacement, reason });
             }
         }
@@ -201,8 +202,14 @@ impl Editing<'_> {
                         lines.push(format!("{wanted} = {global}"));
                     }
                 }
-                Entity::External(object) => external.push((external_import(import, &object, name, &wanted), wanted == local)),
-                Entity::Module(_) | Entity::Namespace(..) | Entity::Builtin | Entity::ModuleAttribute | Entity::Undefined => {}
+                Entity::External(object) => {
+                    external.push((external_import(import, &object, name, &wanted), wanted == local))
+                }
+                Entity::Module(_)
+                | Entity::Namespace(..)
+                | Entity::Builtin
+                | Entity::ModuleAttribute
+                | Entity::Undefined => {}
                 Entity::Missing(missing) => lines.push(match missing.name {
                     Some(name) => import_member(&missing.module, &name, &wanted),
                     None => import_module(&missing.module, &wanted),
@@ -299,7 +306,11 @@ pub(super) fn import_module(module: &str, wanted: &str) -> String {
 }
 
 pub(super) fn import_member(module: &str, name: &str, wanted: &str) -> String {
-    if name == wanted { format!("from {module} import {name}") } else { format!("from {module} import {name} as {wanted}") }
+    if name == wanted {
+        format!("from {module} import {name}")
+    } else {
+        format!("from {module} import {name} as {wanted}")
+    }
 }
 
 /// Statements in the place of one, with its indentation; on one line where the statement shares its line.

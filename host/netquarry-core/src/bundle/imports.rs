@@ -134,7 +134,13 @@ impl Imports {
         self.deferred.get(&place).map_or(&[], Vec::as_slice)
     }
 
-    fn defer(&mut self, statements: Vec<String>, name: &str, users: &BTreeSet<FileId>, gateways: &[(Place, Vec<FileSet>)]) {
+    fn defer(
+        &mut self,
+        statements: Vec<String>,
+        name: &str,
+        users: &BTreeSet<FileId>,
+        gateways: &[(Place, Vec<FileSet>)],
+    ) {
         let mut carried = false;
         for (place, reached) in gateways {
             if users.iter().any(|user| reached.iter().any(|files| files.contains(*user))) {
@@ -172,7 +178,8 @@ impl Imports {
             let members = self.members[group].iter().map(|(module, members)| from_import(module, members));
             let mut statements: Vec<String> = modules.chain(members).collect();
             if group == 1 {
-                statements.extend(self.operators.iter().map(|operator| format!("{operator}  # registers the operators")));
+                statements
+                    .extend(self.operators.iter().map(|operator| format!("{operator}  # registers the operators")));
             }
             if !statements.is_empty() {
                 groups.push(statements);

@@ -59,7 +59,10 @@ pub fn assemble(index: &Index, closure: &Closure, texts: &Texts<'_>) -> Bundle {
     let names = names::assign(index, closure, &uses);
     let (order, cycles) = order::order(index, closure, &uses);
     let imports = imports::collect(index, closure, &uses, &names);
-    let rendered = render::render(&render::Parts { index, closure, uses: &uses, names: &names, order: &order, imports: &imports }, texts);
+    let rendered = render::render(
+        &render::Parts { index, closure, uses: &uses, names: &names, order: &order, imports: &imports },
+        texts,
+    );
     Bundle {
         text: rendered.text,
         packages: imports.packages,

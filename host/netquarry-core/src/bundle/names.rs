@@ -60,11 +60,7 @@ pub(super) fn assign(index: &Index, closure: &Closure, uses: &Uses<'_>) -> Names
     let mut names = BTreeMap::new();
     for (claim, _, named, wanted) in claims {
         let is_free = !fresh.taken.contains(&wanted) && !uses.captured.contains(&named);
-        let name = if claim == Claim::Target || is_free {
-            wanted
-        } else {
-            fresh.name(&named, &wanted)
-        };
+        let name = if claim == Claim::Target || is_free { wanted } else { fresh.name(&named, &wanted) };
         fresh.taken.insert(name.clone());
         names.insert(named, name);
     }
@@ -93,8 +89,12 @@ impl Fresh<'_> {
     /// `wanted` with the module it comes from, and a number where that is not enough.
     fn name(&mut self, named: &Named, wanted: &str) -> String {
         let module = match named {
-            Named::Variable(Variable { file, .. }) | Named::Alias(file, _) => self.index.file(*file).module().to_owned(),
-            Named::External { path, .. } => path.rsplit_once('.').map_or(path.as_str(), |(module, _)| module).to_owned(),
+            Named::Variable(Variable { file, .. }) | Named::Alias(file, _) => {
+                self.index.file(*file).module().to_owned()
+            }
+            Named::External { path, .. } => {
+                path.rsplit_once('.').map_or(path.as_str(), |(module, _)| module).to_owned()
+            }
         };
         let parts = module.rsplit('.').next().expect("split yields at least one part");
         let suffix: String = parts.chars().map(|char| if char.is_alphanumeric() { char } else { '_' }).collect();

@@ -94,10 +94,13 @@ impl Graph {
         let nodes = items
             .iter()
             .map(|(rank, item)| {
-                let mut node = Node { item: *item, rank: *rank, eager: Vec::new(), called: Vec::new(), lazy: Vec::new() };
+                let mut node =
+                    Node { item: *item, rank: *rank, eager: Vec::new(), called: Vec::new(), lazy: Vec::new() };
                 match item {
                     Item::Definition(definition) => providers.connect(&mut node, *definition, uses),
-                    Item::Alias(file, symbol) => node.eager = providers.of_variable(uses.aliases[&(*file, *symbol)], *rank),
+                    Item::Alias(file, symbol) => {
+                        node.eager = providers.of_variable(uses.aliases[&(*file, *symbol)], *rank)
+                    }
                     Item::Replacement(_) => {}
                 }
                 node
@@ -174,7 +177,8 @@ impl Providers<'_> {
         if earlier.is_empty() {
             return binders;
         }
-        let mutations = self.index.mutations_of(variable).iter().filter(|mutation| self.closure.definitions.contains_key(mutation));
+        let mutations =
+            self.index.mutations_of(variable).iter().filter(|mutation| self.closure.definitions.contains_key(mutation));
         let changes = mutations.filter_map(|mutation| self.places.get(&Item::Definition(*mutation)).copied());
         earlier.into_iter().chain(changes.filter(|place| self.items[*place].0 < rank)).collect()
     }

@@ -52,7 +52,10 @@ pub(super) fn render(parts: &Parts<'_>, texts: &Texts<'_>) -> Rendered {
                 let statement = parts.index.statement(*definition);
                 let is_block = !matches!(
                     statement.kind,
-                    StatementKind::Assign | StatementKind::AugAssign | StatementKind::Expression | StatementKind::Import
+                    StatementKind::Assign
+                        | StatementKind::AugAssign
+                        | StatementKind::Expression
+                        | StatementKind::Import
                 );
                 let path = &parts.index.file(definition.file).file.path;
                 page.separate(previous, Place { file: Some(definition.file), is_block }, path);

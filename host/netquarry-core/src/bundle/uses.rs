@@ -116,7 +116,9 @@ impl<'index> Uses<'index> {
         let local = facts.name(reference.name);
         let is_local_import = matches!(reference.binding, ReferenceBinding::LocalImport { .. });
         match &resolution.entity {
-            Entity::Variable(variable) if resolution.consumed > 0 || is_local_import => Some(Named::Variable(*variable)),
+            Entity::Variable(variable) if resolution.consumed > 0 || is_local_import => {
+                Some(Named::Variable(*variable))
+            }
             Entity::Variable(variable) => {
                 let is_own = variable.file == definition.file && variable.name == reference.name;
                 let is_snapshot = variable.file != definition.file && self.rebound.contains(variable);
@@ -136,7 +138,8 @@ impl<'index> Uses<'index> {
                 let key = (external.object_path(), wanted.to_owned());
                 self.externals.entry(key.clone()).or_default().insert(external.clone());
                 if let External::Root { package, file } = external {
-                    let path = reference.path[resolution.consumed..].iter().map(|part| facts.name(part.name).to_owned());
+                    let path =
+                        reference.path[resolution.consumed..].iter().map(|part| facts.name(part.name).to_owned());
                     self.root_paths.entry((*file, package.clone())).or_default().insert(path.collect());
                 }
                 Some(Named::External { path: key.0, wanted: key.1 })

@@ -2,18 +2,17 @@
 //!
 //! The closure is about *what*; [`crate::bundle`] decides about order, names and text.
 
+mod ask;
 mod rules;
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
 
-use crate::dynamic::{DynamicAnswer, DynamicQuestion};
 use crate::facts::{Access, BindingKind, Call, Decorator, Reference, StatementKind};
 use crate::index::{DefinitionId, FileId, Index, Variable};
 use crate::record::{Confidence, ReplacedRecord, UnresolvedName};
 use crate::resolve::{Entity, External, Missing, Resolution};
 use crate::shim::{OperatorNamespace, Replacement, ShimTables};
 use crate::source::TextRange;
-use crate::syntax;
 
 pub use rules::{Dynamics, Rules};
 
@@ -126,12 +125,7 @@ impl Closing<'_> {
         if self.closure.definitions.contains_key(&definition) {
             return;
         }
-        let empty = ClosedDefinition {
-            need,
-            resolutions: Vec::new(),
-            dropped: Vec::new(),
-            dropped_calls: Vec::new(),
-        };
+        let empty = ClosedDefinition { need, resolutions: Vec::new(), dropped: Vec::new(), dropped_calls: Vec::new() };
         self.closure.definitions.insert(definition, empty);
         self.waiting.push_back(definition);
         self.need_patches(definition);
@@ -190,8 +184,11 @@ impl Closing<'_> {
             return;
         }
         for patch in self.index.external_patches(definition.file) {
-            let need =
-                Need { by: Some(definition), reference: "patches an external object".to_owned(), confidence: Confidence::DirectImport };
+            let need = Need {
+                by: Some(definition),
+                reference: "patches an external object".to_owned(),
+                confidence: Confidence::DirectImport,
+            };
             self.need_definition(patch, need);
         }
     }
@@ -227,7 +224,10 @@ impl Closing<'_> {
         let Entity::Variable(variable) = resolution.entity else { return };
         let file = self.index.file(variable.file);
         let target = self.closure.target;
-        if variable == target.variable || !self.index.is_kept_import(file.module()) || definition.file != target.definition.file {
+        if variable == target.variable
+            || !self.index.is_kept_import(file.module())
+            || definition.file != target.definition.file
+        {
             return;
         }
         resolution.entity = Entity::External(External::Member {
@@ -360,7 +360,12 @@ impl Closing<'_> {
     }
 
     /// The path of what a reference with its attributes names.
-    fn reference_path(&self, definition: DefinitionId, reference: &Reference, resolution: &Resolution) -> Option<String> {
+    fn reference_path(
+        &self,
+        definition: DefinitionId,
+        reference: &Reference,
+        resolution: &Resolution,
+    ) -> Option<String> {
         let facts = &self.index.file(definition.file).facts;
         let rest = reference.path[resolution.consumed..].iter().map(|attribute| facts.name(attribute.name));
         self.object_path(&resolution.entity, &rest.collect::<Vec<_>>())
@@ -376,7 +381,8 @@ impl Closing<'_> {
             let path = callee.and_then(|reference| {
                 self.reference_path(definition, reference, &index.resolve(definition, reference))
             });
-            let Some((path, (rule, plugin))) = path.and_then(|path| Some((path.clone(), self.rules.dropped_call(&path)?)))
+            let Some((path, (rule, plugin))) =
+                path.and_then(|path| Some((path.clone(), self.rules.dropped_call(&path)?)))
             else {
                 continue;
             };
@@ -390,62 +396,6 @@ impl Closing<'_> {
         }
         dropped
     }
-
-    /// Asks the shim about a name that it marks as dynamic.
-    fn ask(&mut self, definition: DefinitionId, reference: &Reference, resolution: &Resolution) {
-        let Some(path) = self.reference_path(definition, reference, resolution) else { return };
-        let Some((dynamics, plugin)) = self.rules.dynamic(&path) else { return };
-        let statement = self.index.statement(definition);
-        let call = statement.calls.iter().find(|call| call.callee == reference.range.start);
-        let end = reference.path.last().map_or(reference.range.end, |attribute| attribute.end);
-        let range = call.map_or(TextRange::new(reference.range.start, end), |call| call.range);
-        let expression = range.slice(&dynamics.text(definition.file)).to_owned();
-        let question = DynamicQuestion {
-            name: without_source(&path),
-            referrer: without_source(&self.index.definition_path(definition)),
-            literals: syntax::string_literals(&expression),
-            expression,
-        };
-        let what = format!("{} in {}", question.name, question.referrer);
-        let (by, why) = match dynamics.answer(plugin, &question) {
-            DynamicAnswer::Definitions { paths, why } => {
-                for path in &paths {
-                    let need = Need { by: Some(definition), reference: what.clone(), confidence: Confidence::Heuristic };
-                    match self.index.find_variable(path) {
-                        Some(variable) => self.need_variable(variable, need),
-                        None => {
-                            let message = format!("{plugin} answers with `{path}`, which the index does not hold");
-                            self.unresolved(definition, reference.range, path, false, message);
-                        }
-                    }
-                }
-                (paths.join(", "), why)
-            }
-            DynamicAnswer::External { statement, why } => {
-                let namespace = String::new();
-                self.closure.operators.push(OperatorNamespace { namespace, import: statement.clone(), why: why.clone() });
-                (statement, why)
-            }
-            DynamicAnswer::Statements { statements, why } => {
-                if let Entity::Variable(variable) = resolution.entity {
-                    let replacement = Replacement { path, by: statements.clone(), why: why.clone() };
-                    self.closure.replacements.insert(variable, replacement);
-                }
-                (statements, why)
-            }
-            DynamicAnswer::Unknown { why } => {
-                self.unresolved(definition, reference.range, &question.name, false, why);
-                return;
-            }
-        };
-        if !by.is_empty() {
-            self.closure.replaced.push(ReplacedRecord { what, by, why, plugin: plugin.to_owned() });
-        }
-    }
-}
-
-fn without_source(path: &str) -> String {
-    path.split_once(':').map_or(path, |(_, path)| path).to_owned()
 }
 
 /// A reference as far as it was resolved.

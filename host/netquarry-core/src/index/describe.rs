@@ -145,7 +145,8 @@ impl Index {
 
     fn references_in(&self, definition: DefinitionId, range: TextRange) -> Vec<String> {
         let facts = &self.file(definition.file).facts;
-        let references = self.statement(definition).references.iter().filter(|reference| range.contains(reference.range));
+        let references =
+            self.statement(definition).references.iter().filter(|reference| range.contains(reference.range));
         let written: BTreeSet<String> = references
             .map(|reference| {
                 let attributes = reference.path.iter().map(|attribute| facts.name(attribute.name));

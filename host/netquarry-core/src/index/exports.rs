@@ -43,7 +43,8 @@ impl Index {
     pub(crate) fn internal_stars(&self, file: FileId) -> impl Iterator<Item = FileId> {
         let indexed = self.file(file);
         indexed.stars.iter().rev().filter_map(move |(statement, import)| {
-            let ImportForm::Star { level, module } = indexed.statement(*statement).imports[*import as usize].form else {
+            let ImportForm::Star { level, module } = indexed.statement(*statement).imports[*import as usize].form
+            else {
                 unreachable!("a binding under `*` comes from a star import");
             };
             let module = self.absolute_module(file, level, module.map(|module| indexed.facts.name(module)))?;
@@ -58,7 +59,8 @@ impl Index {
     pub(crate) fn external_stars(&self, file: FileId) -> impl Iterator<Item = String> {
         let indexed = self.file(file);
         indexed.stars.iter().rev().filter_map(move |(statement, import)| {
-            let ImportForm::Star { level, module } = indexed.statement(*statement).imports[*import as usize].form else {
+            let ImportForm::Star { level, module } = indexed.statement(*statement).imports[*import as usize].form
+            else {
                 unreachable!("a binding under `*` comes from a star import");
             };
             let module = self.absolute_module(file, level, module.map(|module| indexed.facts.name(module)))?;

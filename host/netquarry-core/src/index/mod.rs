@@ -9,7 +9,9 @@ mod view;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::facts::{Binding, BindingKind, ClassFacts, FileFacts, Guard, ImportStatement, Statement, StatementKind, Symbol};
+use crate::facts::{
+    Binding, BindingKind, ClassFacts, FileFacts, Guard, ImportStatement, Statement, StatementKind, Symbol,
+};
 use crate::source::{Source, SourceFile, SourceKind};
 use crate::stdlib;
 
@@ -260,7 +262,8 @@ impl Index {
         if self.kept_imports.contains(root) || self.is_shadowed_by_stdlib(from, root) {
             return Module::External;
         }
-        let others = self.sources().filter(|(id, source)| *id != from && source.distribution.is_some()).map(|(id, _)| id);
+        let others =
+            self.sources().filter(|(id, source)| *id != from && source.distribution.is_some()).map(|(id, _)| id);
         for source in std::iter::once(from).chain(others) {
             if let Some(file) = self.modules.get(&(source, module.into())) {
                 return Module::File(*file);

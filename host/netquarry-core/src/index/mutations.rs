@@ -10,9 +10,26 @@ use crate::resolve::Entity;
 /// registry, a logger) belongs to its arguments' story, not to the object: `MODELS.register_module(module=Foo)` must not
 /// bring Foo into every closure that holds MODELS.
 const CONTAINER_MUTATORS: &[&str] = &[
-    "add", "append", "appendleft", "clear", "difference_update", "discard", "extend", "extendleft", "insert",
-    "intersection_update", "pop", "popitem", "popleft", "remove", "reverse", "rotate", "setdefault", "sort",
-    "symmetric_difference_update", "update",
+    "add",
+    "append",
+    "appendleft",
+    "clear",
+    "difference_update",
+    "discard",
+    "extend",
+    "extendleft",
+    "insert",
+    "intersection_update",
+    "pop",
+    "popitem",
+    "popleft",
+    "remove",
+    "reverse",
+    "rotate",
+    "setdefault",
+    "sort",
+    "symmetric_difference_update",
+    "update",
 ];
 
 pub(super) fn of(index: &Index) -> HashMap<Variable, Vec<DefinitionId>> {
@@ -64,7 +81,8 @@ fn target(index: &Index, definition: DefinitionId, mutation: &Mutation) -> Optio
     let belongs = match mutation.kind {
         MutationKind::Attribute | MutationKind::Item | MutationKind::Quoted => true,
         MutationKind::Method => {
-            rest.last().is_some_and(|method| CONTAINER_MUTATORS.contains(method)) || index.is_defined_by_statement(variable)
+            rest.last().is_some_and(|method| CONTAINER_MUTATORS.contains(method))
+                || index.is_defined_by_statement(variable)
         }
         MutationKind::Decorator => index.is_defined_by_statement(variable),
     };

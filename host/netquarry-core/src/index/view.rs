@@ -132,7 +132,8 @@ impl CodeIndex for IndexView {
             if !file.facts.symbols.iter().any(|symbol| &**symbol == last) {
                 continue;
             }
-            for statement in file.facts.statements.iter().filter(|statement| statement.kind != StatementKind::MainGuard) {
+            for statement in file.facts.statements.iter().filter(|statement| statement.kind != StatementKind::MainGuard)
+            {
                 let classes = statement.classes.iter().map(|class| (class.name, &class.decorators));
                 let functions = statement.functions.iter().map(|function| (function.name, &function.decorators));
                 for (name, decorators) in classes.chain(functions) {

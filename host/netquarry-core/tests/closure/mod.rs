@@ -98,7 +98,8 @@ fn assemble(case: &Case) -> (Bundle, Vec<String>) {
         .classes()
         .find_map(|(definition, class)| {
             let variable = Variable { file: definition.file, name: class.name };
-            (index.variable_path(variable) == format!("case:{}", case.target)).then_some(Target { definition, variable })
+            (index.variable_path(variable) == format!("case:{}", case.target))
+                .then_some(Target { definition, variable })
         })
         .unwrap_or_else(|| panic!("`{}` has no class `{}`", case.title, case.target));
     let tables = case.shim.iter().map(|shim| serde_json::from_str(shim).expect("the tables of a shim")).collect();
@@ -173,7 +174,8 @@ fn bundles_behave_as_upstream_does() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/closure/cases");
     let mut failures = Vec::new();
     let mut count = 0;
-    let mut files: Vec<_> = fs::read_dir(folder).expect("the cases").map(|entry| entry.expect("an entry").path()).collect();
+    let mut files: Vec<_> =
+        fs::read_dir(folder).expect("the cases").map(|entry| entry.expect("an entry").path()).collect();
     files.sort();
     for file in files {
         for case in cases(&fs::read_to_string(&file).expect("a case file")) {
