@@ -113,6 +113,17 @@ fn a_package_can_stay_an_import() {
 }
 
 #[test]
+fn every_stage_can_be_measured() {
+    let arguments = ["bench", "--without-python", "--repeat", "1", "--format", "json"];
+    let json = made().mine(&arguments).succeeded().json();
+    assert_eq!(json["corpus"], "small");
+    let measured: Vec<&str> =
+        json["measurements"].as_array().unwrap().iter().map(|each| each["what"].as_str().unwrap()).collect();
+    assert_eq!(measured[0], "parse and index, cold");
+    assert_eq!(measured.last(), Some(&"assemble"));
+}
+
+#[test]
 fn completions_are_printed_for_shells() {
     let workplace = Workplace::new();
     for shell in ["bash", "zsh", "fish"] {

@@ -129,6 +129,8 @@ pub struct Settings {
     pub corpus: String,
     pub out: PathBuf,
     pub cache_dir: PathBuf,
+    /// Where the store lies: in the cache folder, unless somebody wants an empty one.
+    pub store_dir: PathBuf,
     /// Local folders in the place of corpus sources.
     pub sources: BTreeMap<String, PathBuf>,
     /// Sorted, each once.
@@ -160,6 +162,7 @@ impl Settings {
         let gate: Option<Level> = pipeline.gate.map(Level::from).or(configuration.gate);
         let level: Option<Level> = pipeline.level.map(Level::from).or(configuration.level);
         let (level, gate) = climb(level, gate)?;
+        let cache_dir = cache_dir(global, file)?;
 
         let mut sources: BTreeMap<String, PathBuf> =
             configuration.sources.iter().map(|(name, path)| (name.clone(), file.absolute(path))).collect();
@@ -184,7 +187,8 @@ impl Settings {
         Ok(Self {
             corpus,
             out: pipeline.out.clone().or(from_file(&configuration.out)).unwrap_or_else(|| DEFAULT_OUT.into()),
-            cache_dir: cache_dir(global, file)?,
+            store_dir: cache_dir.clone(),
+            cache_dir,
             sources,
             keep_imports,
             level,

@@ -41,6 +41,25 @@ pub struct Course {
     pub cpu_seconds: f64,
     /// Of this process, in bytes.
     pub peak_memory: u64,
+    /// `None` where every verdict came out of the cache.
+    pub validation: Option<ValidationCourse>,
+}
+
+/// What running the bundles took.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ValidationCourse {
+    /// Processor time per bundle.
+    pub median_cpu_seconds: f64,
+    /// Nine of ten bundles took less.
+    pub ninth_decile_cpu_seconds: f64,
+    pub bundles: u64,
+    pub retries: u64,
+    pub workers_started: u64,
+    pub workers_lost: u64,
+    /// The most that one worker has had, in bytes.
+    pub worker_peak: u64,
+    /// The most that one bundle has had, in bytes.
+    pub bundle_peak: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

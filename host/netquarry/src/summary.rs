@@ -58,7 +58,8 @@ impl Summary {
         self.sentences(&mut text, style);
         failures(&self.findings, &mut text, style, width);
         if !self.up_to_date {
-            course(&self.course, &mut text, style);
+            text.push_str(&course(&self.course, style));
+            text.push('\n');
         }
         self.places(&mut text, style);
         text
@@ -190,7 +191,8 @@ fn failures(findings: &Findings, text: &mut String, style: impl Fn(Style) -> Sty
     text.push('\n');
 }
 
-fn course(course: &Course, text: &mut String, style: impl Fn(Style) -> Style) {
+/// Where the time went, stage by stage.
+pub fn course(course: &Course, style: impl Fn(Style) -> Style) -> String {
     let mut table = Table::new(&[
         ("stage", Align::Left),
         ("what", Align::Left),
@@ -223,8 +225,16 @@ fn course(course: &Course, text: &mut String, style: impl Fn(Style) -> Style) {
         human_seconds(course.cpu_seconds),
         String::new(),
     ]);
-    text.push_str(&table.render(style));
-    text.push('\n');
+    let mut text = table.render(style);
+    if let Some(validation) = &course.validation {
+        let _ = writeln!(
+            text,
+            "  a bundle took {:.0} ms of processor time in the median, {:.0} ms in nine of ten",
+            1e3 * validation.median_cpu_seconds,
+            1e3 * validation.ninth_decile_cpu_seconds
+        );
+    }
+    text
 }
 
 fn first_line(text: &str) -> &str {
@@ -246,7 +256,7 @@ pub fn places(out: &Path) -> [PathBuf; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::course::{Stage, StageCourse};
+    use crate::course::{Stage, StageCourse, ValidationCourse};
 
     fn summary() -> Summary {
         let [library, manifest, report] = places(Path::new("out"));
@@ -271,6 +281,16 @@ mod tests {
                 wall_seconds: 211.0,
                 cpu_seconds: 420.0,
                 peak_memory: 912_000_000,
+                validation: Some(ValidationCourse {
+                    median_cpu_seconds: 0.028,
+                    ninth_decile_cpu_seconds: 0.31,
+                    bundles: 1022,
+                    retries: 0,
+                    workers_started: 2,
+                    workers_lost: 0,
+                    worker_peak: 700_000_000,
+                    bundle_peak: 300_000_000,
+                }),
             },
             library,
             manifest,

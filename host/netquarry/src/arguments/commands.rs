@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
 
-use super::pipeline::{LevelChoice, PipelineArguments};
+use super::pipeline::PipelineArguments;
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -186,19 +186,22 @@ pub enum EnvCommand {
     Prepare,
 }
 
+const BENCH_EXAMPLES: &str = "\
+Examples:
+  netquarry bench --without-python                 The stages up to the bundles, in half a minute
+  netquarry bench --level execute                  Also a whole run, validated to level 3
+  netquarry bench --corpus paper-pypi --format json";
+
 #[derive(Debug, Args)]
+#[command(after_help = BENCH_EXAMPLES)]
 pub struct BenchArguments {
-    /// Times that each measurement is repeated; the median is printed.
+    /// Times that each stage is repeated; the median is printed.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..))]
     pub repeat: u16,
 
-    /// Leave out what needs a Python environment with torch.
+    /// Leave out the whole run, which needs a Python environment with torch.
     #[arg(long)]
     pub without_python: bool,
-
-    /// The highest level of validation that is measured [default: execute].
-    #[arg(long = "bench-level", value_enum, value_name = "LEVEL")]
-    pub bench_level: Option<LevelChoice>,
 
     #[command(flatten)]
     pub pipeline: PipelineArguments,

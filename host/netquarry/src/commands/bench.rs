@@ -8,14 +8,15 @@ use super::Ending;
 use crate::arguments::{BenchArguments, IndexChoice};
 use crate::configuration::Settings;
 use crate::console::{ColorChoice, Console, Format, Verbosity};
-use crate::course::{cpu_time, human_bytes, human_count, human_seconds, peak_memory};
+use crate::course::{Course, cpu_time, human_bytes, human_count, human_seconds, peak_memory};
 use crate::driver::assemble::assemble;
 use crate::driver::context::Context;
-use crate::driver::fetch::Fetched;
+use crate::driver::fetch::{Fetched, FetchedSource};
 use crate::driver::index::Indexed;
 use crate::driver::plugins::Plugins;
 use crate::driver::python::Python;
-use crate::driver::{self, curate, discover, fetch, index, resolve, shims, validate};
+use crate::driver::{self, discover, fetch, index, resolve, shims};
+use crate::environment::Environment;
 use crate::library::run_record::Machine;
 use crate::problem::Problem;
 use crate::table::{Align, Table};
@@ -34,6 +35,8 @@ struct Benchmark {
     python: Option<String>,
     repetitions: u16,
     measurements: Vec<Measurement>,
+    /// The whole pipeline from an empty store, the sources and the environment being there.
+    whole_run: Option<Course>,
 }
 
 /// The median of the repetitions.
@@ -57,140 +60,119 @@ pub(super) fn bench(arguments: &BenchArguments, settings: &Settings, console: &C
     let fetched = fetch::fetch(&real, corpus)?;
     let scratch = tempfile::tempdir().map_err(|error| Problem::io("make a folder in", &std::env::temp_dir(), error))?;
     let quiet = Console::new(Format::Human, Verbosity::Quiet, ColorChoice::Never);
-    let level = arguments.bench_level.map_or(netquarry_core::verdict::Level::Execute, Into::into);
-    let cold = Settings { cache_dir: scratch.path().to_owned(), index: IndexChoice::Force, level, ..settings.clone() };
-    let context = Context::open(&cold, &quiet)?;
-    let bench = Bench { repetitions: arguments.repeat, console };
-
-    let mut measurements = Vec::new();
-    let indexed = indexing(&bench, &context, &fetched, &mut measurements)?;
-    let found = discovery(&bench, &context, &fetched, &indexed, &plugins, &mut measurements)?;
-    border(&bench, &plugins, &mut measurements);
-    let candidates = &found.candidates;
-    let rules = shims::rules(&plugins, &indexed);
-    let resolved = bench.measure("resolve", candidates.len(), "blocks/s", &mut measurements, || {
-        resolve::resolve(&context, &indexed, &rules, candidates)
-    })?;
-    let assembled = bench.measure("assemble", candidates.len(), "blocks/s", &mut measurements, || {
-        assemble(&context, &fetched.sources, &indexed, candidates, &resolved.closures)
-    })?;
-    if let Some(environment) = &python {
-        let once = Bench { repetitions: 1, console };
-        let what = format!("validate to {}", level.name());
-        let validated = once.measure(&what, candidates.len(), "bundles/s", &mut measurements, || {
-            validate::validate(&context, environment, &rules, candidates, &assembled)
-        })?;
-        if let Some(statistics) = &validated.statistics {
-            for (what, share) in [("validate, a bundle, median", 0.5), ("validate, a bundle, 90%", 0.9)] {
-                let cpu_seconds = statistics.cpu_quantile(share);
-                measurements.push(Measurement {
-                    what: what.to_owned(),
-                    wall_seconds: cpu_seconds,
-                    cpu_seconds,
-                    peak_memory: statistics.child_peak_bytes,
-                    rate: 1e3 * cpu_seconds,
-                    unit: "ms of CPU",
-                });
-            }
-        }
-        let made = driver::Made {
-            indexed,
-            candidates: found.candidates.clone(),
-            rules,
-            closures: resolved.closures,
-            assembled,
-            stages: Vec::new(),
-        };
-        let records = driver::records(&context, &made, &validated);
-        let contenders = driver::contenders(&context, &made, &records);
-        once.measure("deduplicate", contenders.len(), "blocks/s", &mut measurements, || {
-            Ok::<_, Problem>(curate::curate(&context.pool, &quiet, &plugins.dedup, &contenders))
-        })?;
-        for emitter in &plugins.emit {
-            let what = format!("emit, {}", emitter.plugin().name);
-            once.measure(&what, records.len(), "blocks/s", &mut measurements, || {
-                Ok::<_, Problem>(emitter.emit(&records))
-            })?;
-        }
-    }
+    let cold = Settings { store_dir: scratch.path().to_owned(), out: scratch.path().join("out"), ..settings.clone() };
+    let bench = Bench { repetitions: arguments.repeat, console, quiet: &quiet };
+    let measurements = bench.stages(&cold, &fetched, &plugins)?;
+    let whole_run = match &python {
+        Some(environment) => Some(bench.whole_run(cold, environment)?),
+        None => None,
+    };
     let python = python.map(|environment| format!("Python {}, torch {}", environment.version, environment.torch));
-    let result = benchmark(arguments, settings, &fetched, python, measurements);
-    print(&result, console)?;
+    let version = |source: &FetchedSource| {
+        let source = &source.snapshot.source;
+        let version = source.version.as_deref().or(source.commit.as_deref()).unwrap_or("");
+        format!("{} {version}", source.name).trim().to_owned()
+    };
+    let files = || fetched.sources.iter().flat_map(|source| &source.snapshot.files);
+    let optimised = if cfg!(debug_assertions) { ", a development build" } else { "" };
+    let result = Benchmark {
+        program: format!("netquarry {}{optimised}", env!("CARGO_PKG_VERSION")),
+        machine: Machine::this(settings.threads),
+        processor: processor(),
+        corpus: fetched.corpus.name.clone(),
+        sources: fetched.sources.iter().map(version).collect(),
+        files: files().count(),
+        bytes: files().map(|file| file.bytes).sum(),
+        python,
+        repetitions: arguments.repeat,
+        measurements,
+        whole_run,
+    };
+    match console.format {
+        Format::Json => console.print_json(&result)?,
+        Format::Human => console.print(&human(&result, console))?,
+    }
     Ok(Ending::Done)
 }
 
-fn indexing(
-    bench: &Bench<'_>,
-    context: &Context<'_>,
-    fetched: &Fetched,
-    into: &mut Vec<Measurement>,
-) -> Result<Indexed, Problem> {
-    let files = fetched.sources.iter().flat_map(|source| &source.snapshot.files);
-    #[expect(clippy::cast_precision_loss, reason = "a rate for people")]
-    let megabytes = files.map(|file| file.bytes).sum::<u64>() as f64 / 1e6;
-    let kept = driver::kept_imports(context, fetched);
-    bench.measure_amount("parse and index, cold", megabytes, "MB/s", into, || index::index(context, fetched, &kept))?;
-    let warm = Settings { index: IndexChoice::Missing, ..context.settings.clone() };
-    let warm = Context::open(&warm, context.console)?;
-    bench.measure_amount("index, nothing changed", megabytes, "MB/s", into, || index::index(&warm, fetched, &kept))
-}
-
-fn discovery(
-    bench: &Bench<'_>,
-    context: &Context<'_>,
-    fetched: &Fetched,
-    indexed: &Indexed,
-    plugins: &Plugins,
-    into: &mut Vec<Measurement>,
-) -> Result<discover::Discovered, Problem> {
-    let classes = indexed.index.classes().count();
-    bench.measure("discover", classes, "classes/s", into, || {
-        discover::discover(context, fetched, indexed, &plugins.discovery)
-    })
-}
-
-/// What it costs to enter a plugin and to come back with nothing done: an instance, its configuration and one call.
-fn border(bench: &Bench<'_>, plugins: &Plugins, into: &mut Vec<Measurement>) {
-    const CALLS: usize = 200;
-    let Some(shim) = plugins.shims.first() else { return };
-    let call = || {
-        for _ in 0..CALLS {
-            // A shim that cannot tell its tables was reported when it was loaded.
-            let _ = shim.tables();
-        }
-        Ok::<_, Problem>(())
-    };
-    let what = format!("plugin border, {} calls for tables", CALLS);
-    bench.measure(&what, CALLS, "calls/s", into, call).expect("nothing in it fails");
-}
-
-/// Repeats and times.
+/// How to measure.
 struct Bench<'a> {
     repetitions: u16,
     console: &'a Console,
+    /// For the stages themselves, whose own words would drown the figures.
+    quiet: &'a Console,
 }
 
+/// What was measured so far.
+#[derive(Default)]
+struct Measurements(Vec<Measurement>);
+
 impl Bench<'_> {
-    #[expect(clippy::cast_precision_loss, reason = "a rate for people")]
-    fn measure<T, E>(
-        &self,
-        what: &str,
-        items: usize,
-        unit: &'static str,
-        into: &mut Vec<Measurement>,
-        work: impl FnMut() -> Result<T, E>,
-    ) -> Result<T, E> {
-        self.measure_amount(what, items as f64, unit, into, work)
+    /// The stages that need no Python, each by itself.
+    fn stages(&self, cold: &Settings, fetched: &Fetched, plugins: &Plugins) -> Result<Vec<Measurement>, Problem> {
+        let mut into = Measurements::default();
+        let context = Context::open(cold, self.quiet)?;
+        let indexed = self.index(cold, fetched, &mut into)?;
+        let classes = indexed.index.classes().count();
+        let found = self.measure(&mut into, "discover", as_amount(classes), "classes/s", || {
+            discover::discover(&context, fetched, &indexed, &plugins.discovery)
+        })?;
+        self.border(plugins, &mut into)?;
+        let (candidates, rules) = (&found.candidates, shims::rules(plugins, &indexed));
+        let blocks = as_amount(candidates.len());
+        let resolved = self.measure(&mut into, "resolve", blocks, "blocks/s", || {
+            resolve::resolve(&context, &indexed, &rules, candidates)
+        })?;
+        self.measure(&mut into, "assemble", blocks, "blocks/s", || {
+            assemble(&context, &fetched.sources, &indexed, candidates, &resolved.closures)
+        })?;
+        Ok(into.0)
     }
 
-    fn measure_amount<T, E>(
+    fn index(&self, cold: &Settings, fetched: &Fetched, into: &mut Measurements) -> Result<Indexed, Problem> {
+        let files = fetched.sources.iter().flat_map(|source| &source.snapshot.files);
+        #[expect(clippy::cast_precision_loss, reason = "a rate for people")]
+        let megabytes = files.map(|file| file.bytes).sum::<u64>() as f64 / 1e6;
+        let force = Settings { index: IndexChoice::Force, ..cold.clone() };
+        let force = Context::open(&force, self.quiet)?;
+        let kept = driver::kept_imports(&force, fetched);
+        self.measure(into, "parse and index, cold", megabytes, "MB/s", || index::index(&force, fetched, &kept))?;
+        let missing = Settings { index: IndexChoice::Missing, ..cold.clone() };
+        let missing = Context::open(&missing, self.quiet)?;
+        self.measure(into, "index, nothing changed", megabytes, "MB/s", || index::index(&missing, fetched, &kept))
+    }
+
+    /// What it costs to enter a plugin and come back: an instance, its configuration, one call that copies a table out.
+    fn border(&self, plugins: &Plugins, into: &mut Measurements) -> Result<(), Problem> {
+        const CALLS: usize = 200;
+        let Some(shim) = plugins.shims.first() else { return Ok(()) };
+        let call = || {
+            for _ in 0..CALLS {
+                // A shim that cannot tell its tables was reported when it was loaded.
+                let _ = shim.tables();
+            }
+            Ok(())
+        };
+        let what = format!("plugin border, {CALLS} calls for tables");
+        self.measure(into, &what, as_amount(CALLS), "calls/s", call)
+    }
+
+    /// Everything once, into a folder that goes afterwards.
+    fn whole_run(&self, cold: Settings, environment: &Environment) -> Result<Course, Problem> {
+        self.console.status("Measuring", "the whole run");
+        let settings = Settings { python: Some(environment.python.clone()), index: IndexChoice::Force, ..cold };
+        let context = Context::open(&settings, self.quiet)?;
+        Ok(driver::run(&context, Vec::new())?.course)
+    }
+
+    fn measure<T>(
         &self,
+        into: &mut Measurements,
         what: &str,
         amount: f64,
         unit: &'static str,
-        into: &mut Vec<Measurement>,
-        mut work: impl FnMut() -> Result<T, E>,
-    ) -> Result<T, E> {
+        mut work: impl FnMut() -> Result<T, Problem>,
+    ) -> Result<T, Problem> {
         self.console.status("Measuring", what);
         let mut times = Vec::new();
         let mut last = None;
@@ -204,48 +186,21 @@ impl Bench<'_> {
         }
         times.sort_by(|left, right| left.0.total_cmp(&right.0));
         let (wall_seconds, cpu_seconds) = times[times.len() / 2];
-        let rate = amount / wall_seconds.max(1e-9);
-        into.push(Measurement {
+        into.0.push(Measurement {
             what: what.to_owned(),
             wall_seconds,
             cpu_seconds,
             peak_memory: peak_memory(),
-            rate,
+            rate: amount / wall_seconds.max(1e-9),
             unit,
         });
         Ok(last.expect("there is at least one repetition"))
     }
 }
 
-fn benchmark(
-    arguments: &BenchArguments,
-    settings: &Settings,
-    fetched: &Fetched,
-    python: Option<String>,
-    measurements: Vec<Measurement>,
-) -> Benchmark {
-    let version = |source: &fetch::FetchedSource| {
-        let source = &source.snapshot.source;
-        let version = source.version.as_deref().or(source.commit.as_deref()).unwrap_or("");
-        format!("{} {version}", source.name).trim().to_owned()
-    };
-    let files = || fetched.sources.iter().flat_map(|source| &source.snapshot.files);
-    Benchmark {
-        program: format!(
-            "netquarry {}{}",
-            env!("CARGO_PKG_VERSION"),
-            if cfg!(debug_assertions) { ", not optimised" } else { "" }
-        ),
-        machine: Machine::this(settings.threads),
-        processor: processor(),
-        corpus: fetched.corpus.name.clone(),
-        sources: fetched.sources.iter().map(version).collect(),
-        files: files().count(),
-        bytes: files().map(|file| file.bytes).sum(),
-        python,
-        repetitions: arguments.repeat,
-        measurements,
-    }
+#[expect(clippy::cast_precision_loss, reason = "a rate for people")]
+fn as_amount(count: usize) -> f64 {
+    count as f64
 }
 
 /// What Linux calls the processor.
@@ -255,10 +210,7 @@ fn processor() -> Option<String> {
     line.split_once(':').map(|(_, name)| name.trim().to_owned())
 }
 
-fn print(result: &Benchmark, console: &Console) -> Result<(), Problem> {
-    if console.format == Format::Json {
-        return console.print_json(result);
-    }
+fn human(result: &Benchmark, console: &Console) -> String {
     let machine = &result.machine;
     let mut text = format!(
         "{}, {} {}, {} threads on {} cores, {}\n{}: {}; {} files, {}\n",
@@ -276,9 +228,8 @@ fn print(result: &Benchmark, console: &Console) -> Result<(), Problem> {
     if let Some(python) = &result.python {
         text.push_str(&format!("{python}\n"));
     }
-    text.push_str(&format!("median of {} repetitions; validation and what follows it, once\n\n", result.repetitions));
     let mut table = Table::new(&[
-        ("", Align::Left),
+        ("stage", Align::Left),
         ("wall", Align::Right),
         ("processor", Align::Right),
         ("rate", Align::Right),
@@ -295,8 +246,13 @@ fn print(result: &Benchmark, console: &Console) -> Result<(), Problem> {
             human_bytes(measurement.peak_memory),
         ]);
     }
+    text.push_str(&format!("\nThe median of {} repetitions\n", result.repetitions));
     text.push_str(&table.render(|style| console.out_style(style)));
-    console.print(&text)
+    if let Some(course) = &result.whole_run {
+        text.push_str("\nThe whole run, sources and environment being there, nothing else cached\n");
+        text.push_str(&crate::summary::course(course, |style| console.out_style(style)));
+    }
+    text
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate for people")]

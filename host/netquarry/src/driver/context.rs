@@ -33,6 +33,6 @@ impl<'a> Context<'a> {
 }
 
 fn open_store(settings: &Settings) -> Result<Store, StoreError> {
-    let path = settings.cache_dir.join("index.sqlite");
+    let path = settings.store_dir.join("index.sqlite");
     if settings.rebuild_index { Store::rebuild(&path) } else { Store::open(&path) }
 }

@@ -98,7 +98,7 @@ pub fn extract(
     let mut stages = made.stages;
     stages.insert(2, found.course);
     stages.push(validated.course);
-    let course = Course { stages, peak_memory: peak_memory(), ..Course::default() };
+    let course = Course { stages, peak_memory: peak_memory(), validation: validated.workers, ..Course::default() };
     let record = RunRecord::begin(arguments, settings.threads);
     let record = RunRecord {
         state: State::Extended,

@@ -37,7 +37,7 @@ use netquarry_core::record::BlockRecord;
 use netquarry_core::source::Source;
 
 use crate::arguments::IndexChoice;
-use crate::course::{Course, StageCourse, cpu_time, peak_memory};
+use crate::course::{Course, Stage, StageCourse, Stopwatch, ValidationCourse, cpu_time, peak_memory};
 use crate::environment::Environment;
 use crate::findings::{Findings, is_promoted};
 use crate::library::folder::OutputFolder;
@@ -137,7 +137,7 @@ pub fn run(context: &Context<'_>, arguments: Vec<String>) -> Result<Summary, Pro
     let curated = curate::curate(&context.pool, console, &plugins.dedup, &contenders);
     records::decide(&mut records, &curated.decisions);
 
-    let emitting = crate::course::Stopwatch::start(crate::course::Stage::Emit);
+    let emitting = Stopwatch::start(Stage::Emit);
     let sources: Vec<Source> = fetched.sources.iter().map(|source| source.snapshot.source.clone()).collect();
     let texts = texts(&made, &records);
     let library = emit::Library {
@@ -151,7 +151,7 @@ pub fn run(context: &Context<'_>, arguments: Vec<String>) -> Result<Summary, Pro
     };
     let (files, findings) = emit::files(console, &library);
     made.stages.extend([validated.course, curated.course, emitting.stop("file", files.len(), 0)]);
-    let course = clock.course(made.stages);
+    let course = clock.course(made.stages, validated.workers);
     let record = RunRecord {
         state: State::Finished,
         key: Some(key(&environment)),
@@ -236,9 +236,10 @@ impl Clock {
         Self { started: Instant::now(), cpu: cpu_time() }
     }
 
-    fn course(&self, stages: Vec<StageCourse>) -> Course {
+    fn course(&self, stages: Vec<StageCourse>, validation: Option<ValidationCourse>) -> Course {
         Course {
             stages,
+            validation,
             wall_seconds: self.started.elapsed().as_secs_f64(),
             cpu_seconds: cpu_time().saturating_sub(self.cpu).as_secs_f64(),
             peak_memory: peak_memory(),

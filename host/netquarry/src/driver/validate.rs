@@ -11,7 +11,7 @@ use netquarry_store::{StoreError, VerdictContext};
 use super::assemble::{Assembled, BundleFile};
 use super::context::Context;
 use super::discover::Candidate;
-use crate::course::{Stage, StageCourse, Stopwatch, human_count, human_seconds, human_things};
+use crate::course::{Stage, StageCourse, Stopwatch, ValidationCourse, human_count, human_seconds, human_things};
 use crate::environment::Environment;
 use crate::interrupt;
 use crate::problem::Problem;
@@ -22,8 +22,8 @@ pub struct Validated {
     pub verdicts: Vec<Option<Verdict>>,
     /// Those that came out of the store.
     pub cached: usize,
-    /// What the workers did; `None` where none was needed.
-    pub statistics: Option<WorkerStatistics>,
+    /// What running the bundles took; `None` where none had to run.
+    pub workers: Option<ValidationCourse>,
     pub course: StageCourse,
 }
 
@@ -98,7 +98,21 @@ pub fn validate(
         "Validated",
         &format!("{} in {elapsed}, {} from the cache", human_things(total, "bundle"), human_count(cached)),
     );
-    Ok(Validated { verdicts, cached, statistics, course: watch.stop("bundle", total, cached) })
+    let workers = statistics.as_ref().map(workers);
+    Ok(Validated { verdicts, cached, workers, course: watch.stop("bundle", total, cached) })
+}
+
+fn workers(statistics: &WorkerStatistics) -> ValidationCourse {
+    ValidationCourse {
+        median_cpu_seconds: statistics.cpu_quantile(0.5),
+        ninth_decile_cpu_seconds: statistics.cpu_quantile(0.9),
+        bundles: statistics.verdicts,
+        retries: statistics.retries,
+        workers_started: statistics.workers_started,
+        workers_lost: statistics.workers_lost,
+        worker_peak: statistics.worker_peak_bytes,
+        bundle_peak: statistics.child_peak_bytes,
+    }
 }
 
 /// What the validation of the bundles that wait has in common.
