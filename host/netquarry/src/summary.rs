@@ -10,6 +10,7 @@ use serde::Serialize;
 use crate::course::{Course, human_bytes, human_count, human_seconds, human_things};
 use crate::findings::{Findings, Group, Tally, failure_name};
 use crate::interval::Proportion;
+use crate::library::folder::Changes;
 use crate::table::{Align, FAINT, HEADING, STRONG, Table};
 
 /// The end of a run, as it is printed and, with `--format json`, as it is written.
@@ -25,10 +26,8 @@ pub struct Summary {
     pub library: PathBuf,
     pub manifest: PathBuf,
     pub report: PathBuf,
-    /// Files of the library that were written, were as they should be already, or were removed.
-    pub written: usize,
-    pub unchanged: usize,
-    pub removed: usize,
+    /// Of the files of the library.
+    pub changes: Changes,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -295,9 +294,7 @@ mod tests {
             library,
             manifest,
             report,
-            written: 7,
-            unchanged: 0,
-            removed: 0,
+            changes: Changes { written: 7, unchanged: 0, removed: 0 },
         }
     }
 

@@ -162,7 +162,7 @@ impl Bench<'_> {
         self.console.status("Measuring", "the whole run");
         let settings = Settings { python: Some(environment.python.clone()), index: IndexChoice::Force, ..cold };
         let context = Context::open(&settings, self.quiet)?;
-        Ok(driver::run(&context, Vec::new())?.course)
+        Ok(driver::run::run(&context, Vec::new())?.course)
     }
 
     fn measure<T>(

@@ -5,14 +5,15 @@ use serde::Serialize;
 use super::{Ending, command_line};
 use crate::configuration::Settings;
 use crate::console::{Console, Format};
-use crate::driver::{self, context::Context};
+use crate::driver::context::Context;
+use crate::driver::run;
 use crate::library::run_record::{self, RunRecord};
 use crate::problem::Problem;
 use crate::summary::Summary;
 
 pub(super) fn run(settings: &Settings, console: &Console) -> Result<Ending, Problem> {
     let context = Context::open(settings, console)?;
-    let summary = driver::run(&context, command_line())?;
+    let summary = run::run(&context, command_line())?;
     match console.format {
         Format::Json => console.print_json(&summary)?,
         Format::Human => console.print(&summary.human(|style| console.out_style(style), console.width()))?,
@@ -33,7 +34,7 @@ struct EmittedFile {
 
 pub(super) fn emit(settings: &Settings, console: &Console) -> Result<Ending, Problem> {
     let context = Context::open(settings, console)?;
-    let summary = driver::run(&context, command_line())?;
+    let summary = run::run(&context, command_line())?;
     let path = settings.out.join(run_record::FILE_NAME);
     let text = std::fs::read(&path).map_err(|error| Problem::io("read", &path, error))?;
     let record: RunRecord = serde_json::from_slice(&text).expect("it was written a moment ago");

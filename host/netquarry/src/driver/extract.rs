@@ -6,14 +6,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use netquarry_core::record::BlockRecord;
-use netquarry_core::source::Source;
 
 use super::context::Context;
 use super::discover::Candidate;
 use super::emit::BundleTexts;
 use super::plugins::Plugins;
 use super::python::Python;
-use super::{emit, fetch, select, validate};
+use super::{fetch, select, validate};
 use crate::course::{Course, peak_memory};
 use crate::library::folder::OutputFolder;
 use crate::library::manifest;
@@ -84,17 +83,7 @@ pub fn extract(
     extracted.records = super::records(context, &made, &validated);
     let (records, texts) = beside(&settings.out, present, &extracted.records, super::texts(&made, &extracted.records))?;
 
-    let sources: Vec<Source> = fetched.sources.iter().map(|source| source.snapshot.source.clone()).collect();
-    let library = emit::Library {
-        corpus: &fetched.corpus.name,
-        sources: &sources,
-        records: &records,
-        texts: &texts,
-        installed: &environment.distributions,
-        gate: settings.gate,
-        emitters: &plugins.emit,
-    };
-    let (files, _) = emit::files(console, &library);
+    let (files, _) = super::files(context, &fetched, &plugins, &environment, &records, &texts);
     let mut stages = made.stages;
     stages.insert(2, found.course);
     stages.push(validated.course);

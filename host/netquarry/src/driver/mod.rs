@@ -22,6 +22,7 @@ pub mod plugins;
 pub mod python;
 pub mod records;
 pub mod resolve;
+pub mod run;
 pub mod select;
 pub mod shims;
 mod signature;
@@ -30,21 +31,16 @@ pub mod validate;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::Instant;
 
 use netquarry_core::closure::{Closure, Rules};
 use netquarry_core::record::BlockRecord;
 use netquarry_core::source::Source;
 
-use crate::arguments::IndexChoice;
-use crate::course::{Course, Stage, StageCourse, Stopwatch, ValidationCourse, cpu_time, peak_memory};
+use crate::course::StageCourse;
 use crate::environment::Environment;
 use crate::findings::{Findings, is_promoted};
-use crate::library::folder::OutputFolder;
-use crate::library::manifest;
-use crate::library::run_record::{RunRecord, State, now};
+use crate::library::folder::Files;
 use crate::problem::Problem;
-use crate::summary::{Summary, places};
 use assemble::{Assembled, BundleFile};
 use context::Context;
 use curate::Contender;
@@ -53,7 +49,6 @@ use emit::BundleTexts;
 use fetch::Fetched;
 use index::Indexed;
 use plugins::Plugins;
-use python::Python;
 use resolve::Outcome;
 use validate::Validated;
 
@@ -100,80 +95,7 @@ pub fn made(
     Ok(Made { indexed, candidates, rules, closures: resolved.closures, assembled, stages })
 }
 
-/// The whole pipeline: makes the library, or finds that it is there already. `arguments` is the command line, for the
-/// record.
-pub fn run(context: &Context<'_>, arguments: Vec<String>) -> Result<Summary, Problem> {
-    let clock = Clock::start();
-    let (settings, console) = (context.settings, context.console);
-    let folder = OutputFolder::open(&settings.out, &settings.cache_dir.join("locks"))?;
-    let corpus = fetch::corpus(settings)?;
-    let plugins = Plugins::load(settings, corpus.discovery_rule.as_deref(), console)?;
-    let python = Python::start(settings, console)?;
-    let fetched = fetch::fetch(context, corpus)?;
-
-    let key = |environment: &Environment| {
-        let validation = validate::options(settings.level, settings.jobs).digest();
-        key::key(settings, &fetched, &plugins.identities(), &environment.digest(), &validation)
-    };
-    let may_be_there = !settings.retry_failed && !settings.rebuild_index && settings.index != IndexChoice::Force;
-    if let Some(environment) = python.ready().filter(|_| may_be_there)
-        && let Some(record) = finished(&folder, &key(environment))
-    {
-        let records = manifest::read_existing(folder.path())?;
-        let findings = Findings::of(&records, settings.gate);
-        let found = Written { findings, course: record.course, written: 0, unchanged: record.files.len(), removed: 0 };
-        return Ok(summary(context, &fetched, found, true));
-    }
-    let record = RunRecord::begin(arguments, settings.threads);
-    folder.begin(&record)?;
-
-    let (indexed, found) = discovered(context, &fetched, &plugins)?;
-    let mut made = made(context, &fetched, &plugins, indexed, found.candidates)?;
-    made.stages.insert(2, found.course);
-    let environment = python.wait(console)?;
-    let validated = validate::validate(context, &environment, &made.rules, &made.candidates, &made.assembled)?;
-    let mut records = records(context, &made, &validated);
-    let contenders = contenders(context, &made, &records);
-    let curated = curate::curate(&context.pool, console, &plugins.dedup, &contenders);
-    records::decide(&mut records, &curated.decisions);
-
-    let emitting = Stopwatch::start(Stage::Emit);
-    let sources: Vec<Source> = fetched.sources.iter().map(|source| source.snapshot.source.clone()).collect();
-    let texts = texts(&made, &records);
-    let library = emit::Library {
-        corpus: &fetched.corpus.name,
-        sources: &sources,
-        records: &records,
-        texts: &texts,
-        installed: &environment.distributions,
-        gate: settings.gate,
-        emitters: &plugins.emit,
-    };
-    let (files, findings) = emit::files(console, &library);
-    made.stages.extend([validated.course, curated.course, emitting.stop("file", files.len(), 0)]);
-    let course = clock.course(made.stages, validated.workers);
-    let record = RunRecord {
-        state: State::Finished,
-        key: Some(key(&environment)),
-        ended: Some(now()),
-        environment: Some(described(&environment)),
-        sandbox: protections(&records),
-        course: course.clone(),
-        ..record
-    };
-    let changes = folder.write(&files, record)?;
-    let found =
-        Written { findings, course, written: changes.written, unchanged: changes.unchanged, removed: changes.removed };
-    Ok(summary(context, &fetched, found, false))
-}
-
-/// The record of the run that left this folder, where it was an equal one and its files are still there.
-fn finished(folder: &OutputFolder, key: &str) -> Option<RunRecord> {
-    let record = folder.run_record()?;
-    let is_equal = record.state == State::Finished && record.key.as_deref() == Some(key);
-    (is_equal && folder.is_intact(&record)).then_some(record)
-}
-
+/// The records of all candidates, before deduplication.
 pub fn records(context: &Context<'_>, made: &Made, validated: &Validated) -> Vec<BlockRecord> {
     records::records(&records::Found {
         indexed: &made.indexed,
@@ -209,67 +131,30 @@ pub fn texts(made: &Made, records: &[BlockRecord]) -> BundleTexts {
         .collect()
 }
 
-/// The environment, as `run.json` tells it.
-fn described(environment: &Environment) -> serde_json::Value {
-    serde_json::json!({
-        "python": environment.python,
-        "version": environment.version,
-        "torch": environment.torch,
-        "origin": environment.origin,
-        "digest": environment.digest(),
-    })
+/// Everything that stands in the output folder but for `run.json`, and what the records show.
+pub fn files(
+    context: &Context<'_>,
+    fetched: &Fetched,
+    plugins: &Plugins,
+    environment: &Environment,
+    records: &[BlockRecord],
+    texts: &BundleTexts,
+) -> (Files, Findings) {
+    let sources: Vec<Source> = fetched.sources.iter().map(|source| source.snapshot.source.clone()).collect();
+    let library = emit::Library {
+        corpus: &fetched.corpus.name,
+        sources: &sources,
+        records,
+        texts,
+        installed: &environment.distributions,
+        gate: context.settings.gate,
+        emitters: &plugins.emit,
+    };
+    emit::files(context.console, &library)
 }
 
+/// The protections that were in force for any of the blocks.
 fn protections(records: &[BlockRecord]) -> Vec<String> {
     let all: BTreeSet<&String> = records.iter().flat_map(|record| &record.protections).collect();
     all.into_iter().cloned().collect()
-}
-
-/// Measures a whole run.
-struct Clock {
-    started: Instant,
-    cpu: std::time::Duration,
-}
-
-impl Clock {
-    fn start() -> Self {
-        Self { started: Instant::now(), cpu: cpu_time() }
-    }
-
-    fn course(&self, stages: Vec<StageCourse>, validation: Option<ValidationCourse>) -> Course {
-        Course {
-            stages,
-            validation,
-            wall_seconds: self.started.elapsed().as_secs_f64(),
-            cpu_seconds: cpu_time().saturating_sub(self.cpu).as_secs_f64(),
-            peak_memory: peak_memory(),
-        }
-    }
-}
-
-/// What stands in the folder now.
-struct Written {
-    findings: Findings,
-    course: Course,
-    written: usize,
-    unchanged: usize,
-    removed: usize,
-}
-
-fn summary(context: &Context<'_>, fetched: &Fetched, written: Written, up_to_date: bool) -> Summary {
-    let [library, manifest, report] = places(&context.settings.out);
-    let Written { findings, course, written, unchanged, removed } = written;
-    Summary {
-        corpus: fetched.corpus.name.clone(),
-        up_to_date,
-        missing_sources: fetched.missing.clone(),
-        findings,
-        course,
-        library,
-        manifest,
-        report,
-        written,
-        unchanged,
-        removed,
-    }
 }

@@ -8,6 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::run_record::{self, PROGRAM, RunRecord, State};
@@ -24,9 +25,10 @@ pub struct OutputFolder {
 }
 
 /// What writing changed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Changes {
     pub written: usize,
+    /// As it should be already.
     pub unchanged: usize,
     pub removed: usize,
 }

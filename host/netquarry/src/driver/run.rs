@@ -1,0 +1,153 @@
+//! The whole pipeline.
+
+use std::time::{Duration, Instant};
+
+use super::context::Context;
+use super::fetch::{self, Fetched};
+use super::key;
+use super::plugins::Plugins;
+use super::python::Python;
+use super::{contenders, curate, discovered, files, made, protections, records, texts, validate};
+use crate::arguments::IndexChoice;
+use crate::course::{Course, Stage, StageCourse, Stopwatch, ValidationCourse, cpu_time, peak_memory};
+use crate::environment::Environment;
+use crate::findings::Findings;
+use crate::library::folder::{Changes, OutputFolder};
+use crate::library::manifest;
+use crate::library::run_record::{RunRecord, State, now};
+use crate::problem::Problem;
+use crate::summary::{Summary, places};
+
+/// What has to be there before any of the work is done.
+struct Start {
+    plugins: Plugins,
+    python: Python,
+    fetched: Fetched,
+}
+
+/// Makes the library, or finds that it is there already. `arguments` is the command line, for the record.
+pub fn run(context: &Context<'_>, arguments: Vec<String>) -> Result<Summary, Problem> {
+    let clock = Clock::start();
+    let settings = context.settings;
+    let folder = OutputFolder::open(&settings.out, &settings.cache_dir.join("locks"))?;
+    let corpus = fetch::corpus(settings)?;
+    let plugins = Plugins::load(settings, corpus.discovery_rule.as_deref(), context.console)?;
+    // Where an environment has to be made, that begins now and goes on beside the next stages.
+    let python = Python::start(settings, context.console)?;
+    let start = Start { plugins, python, fetched: fetch::fetch(context, corpus)? };
+    match up_to_date(context, &folder, &start)? {
+        Some(summary) => Ok(summary),
+        None => afresh(context, &folder, start, RunRecord::begin(arguments, settings.threads), &clock),
+    }
+}
+
+/// What an equal run has found, where it left everything as it would be made now.
+fn up_to_date(context: &Context<'_>, folder: &OutputFolder, start: &Start) -> Result<Option<Summary>, Problem> {
+    let settings = context.settings;
+    if settings.retry_failed || settings.rebuild_index || settings.index == IndexChoice::Force {
+        return Ok(None);
+    }
+    // An environment that has yet to be made has validated nothing.
+    let Some(environment) = start.python.ready() else { return Ok(None) };
+    let key = key(context, &start.fetched, &start.plugins, environment);
+    let is_equal = |record: &RunRecord| record.state == State::Finished && record.key.as_ref() == Some(&key);
+    match folder.run_record().filter(|record| is_equal(record) && folder.is_intact(record)) {
+        Some(record) => {
+            let findings = Findings::of(&manifest::read_existing(folder.path())?, settings.gate);
+            let changes = Changes { unchanged: record.files.len(), ..Changes::default() };
+            let summary = summary(context, &start.fetched, findings, record.course, changes);
+            Ok(Some(Summary { up_to_date: true, ..summary }))
+        }
+        None => Ok(None),
+    }
+}
+
+fn afresh(
+    context: &Context<'_>,
+    folder: &OutputFolder,
+    start: Start,
+    record: RunRecord,
+    clock: &Clock,
+) -> Result<Summary, Problem> {
+    folder.begin(&record)?;
+    let Start { plugins, python, fetched } = start;
+    let (indexed, found) = discovered(context, &fetched, &plugins)?;
+    let mut made = made(context, &fetched, &plugins, indexed, found.candidates)?;
+    made.stages.insert(2, found.course);
+    let environment = python.wait(context.console)?;
+    let validated = validate::validate(context, &environment, &made.rules, &made.candidates, &made.assembled)?;
+    let mut records = records(context, &made, &validated);
+    let contenders = contenders(context, &made, &records);
+    let curated = curate::curate(&context.pool, context.console, &plugins.dedup, &contenders);
+    super::records::decide(&mut records, &curated.decisions);
+
+    let emitting = Stopwatch::start(Stage::Emit);
+    let (files, findings) = files(context, &fetched, &plugins, &environment, &records, &texts(&made, &records));
+    made.stages.extend([validated.course, curated.course, emitting.stop("file", files.len(), 0)]);
+    let course = clock.course(made.stages, validated.workers);
+    let record = RunRecord {
+        state: State::Finished,
+        key: Some(key(context, &fetched, &plugins, &environment)),
+        ended: Some(now()),
+        environment: Some(described(&environment)),
+        sandbox: protections(&records),
+        course: course.clone(),
+        ..record
+    };
+    let changes = folder.write(&files, record)?;
+    Ok(summary(context, &fetched, findings, course, changes))
+}
+
+fn key(context: &Context<'_>, fetched: &Fetched, plugins: &Plugins, environment: &Environment) -> String {
+    let settings = context.settings;
+    let validation = validate::options(settings.level, settings.jobs).digest();
+    key::key(settings, fetched, &plugins.identities(), &environment.digest(), &validation)
+}
+
+/// The environment, as `run.json` tells it.
+fn described(environment: &Environment) -> serde_json::Value {
+    serde_json::json!({
+        "python": environment.python,
+        "version": environment.version,
+        "torch": environment.torch,
+        "origin": environment.origin,
+        "digest": environment.digest(),
+    })
+}
+
+fn summary(context: &Context<'_>, fetched: &Fetched, findings: Findings, course: Course, changes: Changes) -> Summary {
+    let [library, manifest, report] = places(&context.settings.out);
+    Summary {
+        corpus: fetched.corpus.name.clone(),
+        up_to_date: false,
+        missing_sources: fetched.missing.clone(),
+        findings,
+        course,
+        library,
+        manifest,
+        report,
+        changes,
+    }
+}
+
+/// Measures a whole run.
+struct Clock {
+    started: Instant,
+    cpu: Duration,
+}
+
+impl Clock {
+    fn start() -> Self {
+        Self { started: Instant::now(), cpu: cpu_time() }
+    }
+
+    fn course(&self, stages: Vec<StageCourse>, validation: Option<ValidationCourse>) -> Course {
+        Course {
+            stages,
+            validation,
+            wall_seconds: self.started.elapsed().as_secs_f64(),
+            cpu_seconds: cpu_time().saturating_sub(self.cpu).as_secs_f64(),
+            peak_memory: peak_memory(),
+        }
+    }
+}
