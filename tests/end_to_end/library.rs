@@ -130,3 +130,23 @@ fn a_gate_that_was_asked_for_makes_blocks_below_it_findings() {
     assert_eq!(json["findings"]["gate"], "forward");
     assert!(workplace.path("gated/failed").is_dir());
 }
+
+#[test]
+fn a_published_package_is_mined_from_the_index() {
+    let workplace = Workplace::new();
+    workplace.write(
+        "timm.json",
+        r#"{"name": "drop", "sources": [{"name": "timm", "location": {"pypi": {"project": "timm", "version": "1.0.31"}},
+            "scope": {"include": ["timm/layers/drop", "timm/layers/mlp"]}}]}"#,
+    );
+    let run = workplace.mine(&["run", "--corpus", "timm.json", "--format", "json", "--quiet"]).succeeded();
+    assert_eq!(run.json()["findings"]["total"]["candidates"], run.json()["findings"]["total"]["promoted"]);
+    let record = &workplace.manifest("out")["timm:timm.layers.drop.DropPath"];
+    assert_eq!(record["source"]["version"], "1.0.31");
+    assert_eq!(record["license"], "Apache-2.0");
+    assert_eq!(record["level"], 5);
+    assert_eq!(record["unresolved"], serde_json::json!([]));
+    let code = workplace.read("out/blocks/DropPath.py");
+    assert!(code.contains("\ndef drop_path("), "{code}");
+    assert!(!code.contains("import timm") && !code.contains("from timm"), "{code}");
+}
