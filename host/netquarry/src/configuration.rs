@@ -11,9 +11,13 @@ use serde::{Deserialize, Serialize};
 use crate::arguments::{GlobalArguments, IndexChoice, PipelineArguments};
 use crate::problem::Problem;
 
+/// What the file is called.
 pub const FILE_NAME: &str = "netquarry.toml";
+/// The corpus of a run that names none.
 pub const DEFAULT_CORPUS: &str = "quickstart";
+/// The output folder of a run that names none.
 pub const DEFAULT_OUT: &str = "out";
+/// The discovery rule where neither the user nor the corpus names one.
 pub const DEFAULT_DISCOVERY: &str = "discover-nn-module-deep";
 
 /// What stands in `netquarry.toml`. Paths are relative to the file's folder.
@@ -153,6 +157,7 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// The settings of a command.
     pub fn new(
         global: &GlobalArguments,
         pipeline: &PipelineArguments,

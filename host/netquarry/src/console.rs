@@ -18,6 +18,7 @@ pub enum Format {
     Json,
 }
 
+/// When colours are used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum ColorChoice {
     /// Where a terminal shows it and `NO_COLOR` is not set.
@@ -53,6 +54,7 @@ const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 const VERB_WIDTH: usize = 12;
 
 impl Console {
+    /// The console of a process, with colours and bars as far as its streams can show them.
     pub fn new(format: Format, verbosity: Verbosity, color: ColorChoice) -> Self {
         let colored = |terminal: bool| match color {
             ColorChoice::Always => true,
@@ -84,6 +86,7 @@ impl Console {
         })
     }
 
+    /// Writes a value to standard output as one indented JSON document.
     pub fn print_json(&self, value: &impl serde::Serialize) -> Result<(), Problem> {
         let text = serde_json::to_string_pretty(value).expect("the program's own values have string keys");
         self.print(&(text + "\n"))
@@ -155,6 +158,7 @@ impl Console {
         LogWriter { bars: self.bars.clone() }
     }
 
+    /// Whether standard error shows colours.
     pub fn colors_stderr(&self) -> bool {
         self.color_err
     }
@@ -185,10 +189,12 @@ pub struct Task<'console> {
 }
 
 impl Task<'_> {
+    /// So many more steps are done.
     pub fn advance(&self, steps: u64) {
         self.bar.inc(steps);
     }
 
+    /// The number of steps turned out to be another one.
     pub fn set_total(&self, total: u64) {
         self.bar.set_length(total);
     }

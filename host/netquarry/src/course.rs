@@ -19,6 +19,7 @@ pub enum Stage {
 }
 
 impl Stage {
+    /// As it stands in records and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Fetch => "fetch",
@@ -33,6 +34,7 @@ impl Stage {
     }
 }
 
+/// What a run took.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Course {
     pub stages: Vec<StageCourse>,
@@ -62,6 +64,7 @@ pub struct ValidationCourse {
     pub bundle_peak: u64,
 }
 
+/// What one stage took.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StageCourse {
     pub stage: Stage,
@@ -84,14 +87,17 @@ pub struct Stopwatch {
 }
 
 impl Stopwatch {
+    /// Starts now.
     pub fn start(stage: Stage) -> Self {
         Self { stage, started: Instant::now(), cpu: cpu_time() }
     }
 
+    /// Since the start.
     pub fn elapsed(&self) -> Duration {
         self.started.elapsed()
     }
 
+    /// What it took from the start to now. `unit` is singular.
     pub fn stop(self, unit: &str, items: usize, cached: usize) -> StageCourse {
         StageCourse {
             stage: self.stage,

@@ -52,6 +52,7 @@ pub struct Tally {
     pub kept: usize,
 }
 
+/// The candidates that have something in common.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Group {
     pub name: String,
@@ -59,6 +60,7 @@ pub struct Group {
     pub tally: Tally,
 }
 
+/// The outcomes of one level over all candidates.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LevelTally {
     pub level: Level,
@@ -68,6 +70,7 @@ pub struct LevelTally {
     pub not_applicable: usize,
 }
 
+/// How often something went wrong in one way.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailureTally {
     pub class: FailureClass,
@@ -77,6 +80,7 @@ pub struct FailureTally {
     pub message: String,
 }
 
+/// Something with how often it occurs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counted {
     pub name: String,
@@ -95,6 +99,7 @@ pub struct Bin {
 const BIN_STARTS: [u32; 9] = [26, 51, 101, 151, 201, 301, 501, 751, 1001];
 
 impl Findings {
+    /// Counts.
     pub fn of(records: &[BlockRecord], gate: Level) -> Self {
         let total = tally(records, gate);
         let mut lines: Vec<u32> = records.iter().filter_map(|record| record.lines).collect();
@@ -119,10 +124,12 @@ impl Findings {
     }
 }
 
+/// Whether the block has a bundle that reached the gate.
 pub fn is_promoted(record: &BlockRecord, gate: Level) -> bool {
     record.sha256.is_some() && record.level >= gate as u8
 }
 
+/// Whether deduplication removed the block.
 pub fn is_removed(record: &BlockRecord) -> bool {
     record.dedup.as_ref().is_some_and(|decision| decision.decision == DedupOutcome::Removed)
 }

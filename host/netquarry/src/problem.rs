@@ -38,6 +38,7 @@ impl Problem {
         Self { what: what.into(), cause: None, help: None, place: None, status: FAILED }
     }
 
+    /// What is behind it.
     #[must_use]
     pub fn because(self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self { cause: Some(cause.into()), ..self }
@@ -75,10 +76,12 @@ impl Problem {
             .help("what was finished is kept: the same command goes on where this one stopped")
     }
 
+    /// With which the program ends because of it.
     pub fn exit_status(&self) -> u8 {
         self.status
     }
 
+    /// What the user can do about it, where that is known.
     pub fn help_text(&self) -> Option<&str> {
         self.help.as_deref()
     }

@@ -30,6 +30,7 @@ pub struct Summary {
     pub changes: Changes,
 }
 
+/// A source of the corpus that could not be had.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MissingSource {
     pub name: String,

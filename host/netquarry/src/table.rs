@@ -18,21 +18,27 @@ pub struct Table {
     has_total: bool,
 }
 
+/// Of headings.
 pub const HEADING: Style = AnsiColor::Cyan.on_default();
+/// Of sums and of what matters most.
 pub const STRONG: Style = Style::new().bold();
+/// Of what stands beside something.
 pub const FAINT: Style = Style::new().dimmed();
 
 impl Table {
+    /// A table without rows.
     pub fn new(columns: &[(&str, Align)]) -> Self {
         let columns = columns.iter().map(|(heading, align)| ((*heading).to_owned(), *align)).collect();
         Self { columns, rows: Vec::new(), has_total: false }
     }
 
+    /// Adds a row.
     pub fn row(&mut self, cells: Vec<String>) {
         assert_eq!(cells.len(), self.columns.len(), "a row has a cell per column");
         self.rows.push(cells);
     }
 
+    /// Adds the last row, a sum.
     pub fn total(&mut self, cells: Vec<String>) {
         self.row(cells);
         self.has_total = true;

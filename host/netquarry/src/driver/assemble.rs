@@ -54,6 +54,7 @@ pub struct Origin {
     pub swhid: String,
 }
 
+/// What came out of the stage.
 pub struct Assembled {
     /// One for each candidate, in their order.
     pub bundles: Vec<Outcome<BundleFile>>,
@@ -61,6 +62,7 @@ pub struct Assembled {
     pub course: StageCourse,
 }
 
+/// Writes every closure as one file. A candidate without a closure keeps the reason why it has none.
 pub fn assemble(
     context: &Context<'_>,
     sources: &[FetchedSource],

@@ -17,6 +17,7 @@ pub struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
+    /// Opens the store and starts the threads.
     pub fn open(settings: &'a Settings, console: &'a Console) -> Result<Self, Problem> {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(settings.threads)

@@ -26,6 +26,7 @@ pub struct Contender {
     pub code: Arc<str>,
 }
 
+/// What came out of the stage.
 pub struct Curated {
     /// By block; every contender has one.
     pub decisions: HashMap<String, DedupDecision>,

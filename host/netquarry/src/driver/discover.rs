@@ -13,6 +13,7 @@ use rayon::prelude::*;
 use super::context::Context;
 use super::fetch::Fetched;
 use super::index::Indexed;
+use super::plugins::report_failures;
 use super::select;
 use crate::course::{Stage, StageCourse, Stopwatch, human_seconds, human_things};
 use crate::library::names::{NamedBlock, file_stems};
@@ -35,6 +36,7 @@ pub struct Candidate {
     pub priority: u32,
 }
 
+/// What came out of the stage.
 #[derive(Clone, Debug)]
 pub struct Discovered {
     /// Sorted by block.
@@ -47,6 +49,7 @@ pub struct Discovered {
 /// Classes that go to a rule in one piece of work for a thread.
 const CHUNK: usize = 512;
 
+/// Shows the classes that are in scope to the rules, in their order: the first one that takes a class has it.
 pub fn discover(
     context: &Context<'_>,
     fetched: &Fetched,
@@ -115,15 +118,14 @@ fn describe(fetched: &Fetched, indexed: &Indexed) -> Vec<DescribedClass> {
 /// The proposals of one rule, over all classes. What it could not judge is reported and left out.
 fn ask(context: &Context<'_>, rule: &DiscoveryRule, classes: &[ClassDescription]) -> Vec<CandidateProposal> {
     let judged: Vec<_> = context.pool.install(|| classes.par_chunks(CHUNK).map(|chunk| rule.discover(chunk)).collect());
-    let mut proposals = Vec::new();
+    let (mut proposals, mut failures) = (Vec::new(), Vec::new());
     for (chunk, discovery) in judged.into_iter().enumerate() {
         let shifted =
             |proposal: CandidateProposal| CandidateProposal { index: chunk * CHUNK + proposal.index, ..proposal };
         proposals.extend(discovery.proposals.into_iter().map(shifted));
-        for failure in &discovery.failures {
-            context.console.warn(&Problem::from(failure));
-        }
+        failures.extend(discovery.failures);
     }
+    report_failures(context.console, &failures);
     proposals
 }
 

@@ -8,11 +8,11 @@ use netquarry_core::source::Source;
 use netquarry_core::verdict::Level;
 use netquarry_plugin::SpecEmitter;
 
+use super::plugins::report_failures;
 use crate::console::Console;
 use crate::findings::{Findings, is_promoted, is_removed};
 use crate::library::folder::Files;
 use crate::library::{manifest, required};
-use crate::problem::Problem;
 use crate::report;
 
 /// The texts of bundles by path relative to the output folder.
@@ -55,9 +55,7 @@ pub fn files(console: &Console, library: &Library<'_>) -> (Files, Findings) {
         .collect();
     for emitter in library.emitters {
         let emission = emitter.emit(&kept);
-        for failure in &emission.failures {
-            console.warn(&Problem::from(failure));
-        }
+        report_failures(console, &emission.failures);
         let folder = &emitter.plugin().name;
         let placed =
             emission.files.into_iter().map(|file| (format!("specs/{folder}/{}", file.path), Arc::from(file.content)));

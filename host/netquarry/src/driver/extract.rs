@@ -44,6 +44,7 @@ pub struct AmbiguousName {
     pub candidates: Vec<String>,
 }
 
+/// A name that no block bears.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct UnknownName {
     pub name: String,

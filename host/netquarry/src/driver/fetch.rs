@@ -27,6 +27,7 @@ pub struct Fetched {
     pub course: StageCourse,
 }
 
+/// A source with what the corpus says about it.
 #[derive(Debug)]
 pub struct FetchedSource {
     pub spec: SourceSpec,
@@ -69,22 +70,23 @@ pub fn fetch(context: &Context<'_>, corpus: Corpus) -> Result<Fetched, Problem> 
     let transferred: u64 = news.transferred.lock().expect("no panic while counting").values().sum();
     interrupt::check()?;
 
-    let (mut sources, mut missing, mut first_problem) = (Vec::new(), Vec::new(), None);
+    let (mut sources, mut missing) = (Vec::new(), Vec::new());
     for (spec, result) in specs.into_iter().zip(results) {
         match result {
             Ok(snapshot) => sources.push(FetchedSource { spec, snapshot: Arc::new(snapshot) }),
             Err(error) => {
-                missing.push(MissingSource { name: spec.name.clone(), reason: error.failure.to_string() });
-                first_problem.get_or_insert_with(|| Problem::from(&error));
-                if missing.len() > 1 || !sources.is_empty() || corpus.sources.len() > 1 {
-                    context.console.warn(&Problem::from(&error));
+                let problem = Problem::from(&error);
+                if corpus.sources.len() == 1 {
+                    return Err(problem);
                 }
+                // It makes the exit status 2 in the end, so it is told however quiet the program is.
+                context.console.error(&problem);
+                missing.push(MissingSource { name: spec.name, reason: error.failure.to_string() });
             }
         }
     }
-    if let (true, Some(problem)) = (sources.is_empty(), first_problem) {
-        drop(task);
-        return Err(if corpus.sources.len() == 1 { problem } else { nothing_left(&corpus) });
+    if sources.is_empty() {
+        return Err(nothing_left(&corpus));
     }
     let files: usize = sources.iter().map(|source| source.snapshot.files.len()).sum();
     let elapsed = human_seconds(watch.elapsed().as_secs_f64());

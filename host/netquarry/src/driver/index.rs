@@ -33,6 +33,7 @@ pub struct Indexed {
     pub course: StageCourse,
 }
 
+/// A file that could not be read or parsed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct UnreadableFile {
     pub source: String,
@@ -44,6 +45,7 @@ pub struct UnreadableFile {
 /// Facts by content: the same file in two sources is parsed once.
 type Known = HashMap<ContentDigest, Arc<FileFacts>>;
 
+/// Brings the facts of all files together, as the policy of the settings has it.
 pub fn index(context: &Context<'_>, fetched: &Fetched, kept_imports: &[String]) -> Result<Indexed, Problem> {
     let watch = Stopwatch::start(Stage::Index);
     let snapshots: Vec<&Snapshot> = fetched.sources.iter().map(|source| &*source.snapshot).collect();

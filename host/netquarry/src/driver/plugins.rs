@@ -6,12 +6,14 @@ use std::path::Path;
 
 use netquarry_core::shim::ShimTables;
 use netquarry_plugin::{
-    DedupStrategy, DiscoveryRule, HostOptions, Plugin, PluginHost, PluginIdentity, RepoShim, SpecEmitter, first_party,
+    CallError, DedupStrategy, DiscoveryRule, HostOptions, Plugin, PluginHost, PluginIdentity, RepoShim, SpecEmitter,
+    first_party,
 };
 use serde_json::Value;
 
 use crate::configuration::{DEFAULT_DISCOVERY, Settings};
 use crate::console::Console;
+use crate::course::human_things;
 use crate::problem::Problem;
 
 /// Every plugin of a run by its kind, in the configured order.
@@ -101,6 +103,17 @@ pub fn load(host: &PluginHost, name: &str) -> Result<NamedPlugin, Problem> {
     Ok(NamedPlugin { name: name.to_owned(), plugin })
 }
 
+/// Tells of calls that failed, each of which cost its own item: the first few in full, the number of the others.
+pub fn report_failures(console: &Console, failures: &[CallError]) {
+    const SHOWN: usize = 5;
+    for failure in failures.iter().take(SHOWN) {
+        console.warn(&Problem::from(failure));
+    }
+    if let Some(rest) = failures.len().checked_sub(SHOWN).filter(|rest| *rest > 0) {
+        console.caution(&format!("{} of plugins failed, like those above", human_things(rest, "more call")));
+    }
+}
+
 fn unknown(name: &str) -> Problem {
     let known: Vec<&str> = first_party().iter().map(|component| component.name).collect();
     let nearest = known
@@ -134,12 +147,7 @@ fn warn_about_unused_options(settings: &Settings, discovery: &[String], console:
 }
 
 fn tables(shims: &[RepoShim], console: &Console) -> Vec<ShimTables> {
-    let tables = shims.iter().filter_map(|shim| match shim.tables() {
-        Ok(tables) => Some(tables),
-        Err(error) => {
-            console.warn(&Problem::from(&error));
-            None
-        }
-    });
-    tables.collect()
+    let (tables, failures) = shims.iter().map(RepoShim::tables).partition::<Vec<_>, _>(Result::is_ok);
+    report_failures(console, &failures.into_iter().filter_map(Result::err).collect::<Vec<_>>());
+    tables.into_iter().filter_map(Result::ok).collect()
 }

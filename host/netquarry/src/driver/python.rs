@@ -69,6 +69,7 @@ impl Python {
     }
 }
 
+/// How the settings and the variables of this process ask for an environment.
 pub fn request(settings: &Settings) -> Request {
     Request::from_variables(settings.python.clone(), settings.cache_dir.clone())
 }

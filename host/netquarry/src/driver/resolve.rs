@@ -16,12 +16,14 @@ use crate::problem::Problem;
 /// What became of one candidate: a value, or the reason why there is none.
 pub type Outcome<T> = Result<T, String>;
 
+/// What came out of the stage.
 pub struct Resolved {
     /// One for each candidate, in their order.
     pub closures: Vec<Outcome<Arc<Closure>>>,
     pub course: StageCourse,
 }
 
+/// Computes the closures of all candidates.
 pub fn resolve(
     context: &Context<'_>,
     indexed: &Indexed,

@@ -17,6 +17,7 @@ use crate::interrupt;
 use crate::problem::Problem;
 use crate::validate::{self, Job, Options, WorkerStatistics};
 
+/// What came out of the stage.
 pub struct Validated {
     /// One for each candidate, in their order; `None` where there is no bundle.
     pub verdicts: Vec<Option<Verdict>>,
@@ -45,6 +46,7 @@ pub fn options(level: Level, jobs: Option<usize>) -> Options {
     }
 }
 
+/// Reaches a verdict on every bundle. Verdicts are kept as they come, so that a later run goes on from there.
 pub fn validate(
     context: &Context<'_>,
     environment: &Environment,

@@ -42,6 +42,7 @@ impl OutputFolder {
         Ok(Self { path: path.to_owned(), _lock: lock })
     }
 
+    /// Where it lies.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -8,6 +8,7 @@ use netquarry_core::record::BlockRecord;
 
 use crate::problem::Problem;
 
+/// Its name in the output folder.
 pub const FILE_NAME: &str = "manifest.jsonl";
 
 /// The text of a manifest.

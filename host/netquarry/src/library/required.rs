@@ -6,6 +6,7 @@ use netquarry_core::record::BlockRecord;
 use netquarry_core::source::Source;
 use serde::{Deserialize, Serialize};
 
+/// Its name in the output folder.
 pub const FILE_NAME: &str = "required_repos.json";
 
 /// Something that bundles of the library rely on.
@@ -22,6 +23,7 @@ pub struct Required {
     pub blocks: usize,
 }
 
+/// In which way bundles rely on something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {

@@ -6,11 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::course::Course;
 
+/// Its name in the output folder.
 pub const FILE_NAME: &str = "run.json";
 
 /// Stands in every `run.json` and nowhere else.
 pub const PROGRAM: &str = "netquarry";
 
+/// How far the files of the folder can be trusted to belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
@@ -22,6 +24,7 @@ pub enum State {
     Extended,
 }
 
+/// What `run.json` says.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RunRecord {
     pub program: String,
@@ -44,6 +47,7 @@ pub struct RunRecord {
     pub files: BTreeMap<String, String>,
 }
 
+/// Where a run took place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Machine {
     pub operating_system: String,
@@ -53,6 +57,7 @@ pub struct Machine {
 }
 
 impl Machine {
+    /// This machine, with so many threads in use.
     pub fn this(threads: usize) -> Self {
         Self {
             operating_system: std::env::consts::OS.to_owned(),

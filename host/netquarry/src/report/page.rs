@@ -12,6 +12,7 @@ use crate::findings::{
 };
 use crate::summary::percentage;
 
+/// Its name in the output folder.
 pub const FILE_NAME: &str = "report.html";
 
 const STYLE: &str = include_str!("report.css");
@@ -27,6 +28,7 @@ pub struct Page<'a> {
     pub records: &'a [BlockRecord],
 }
 
+/// The whole page.
 pub fn html(page: &Page<'_>) -> String {
     let mut html = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
