@@ -17,7 +17,7 @@ use crate::dedup::{Banding, BlockSet, BlockSummary, Normalisation, Shingling, Si
 /// of [`crate::syntax::PARSER_STACK_BYTES`], as the calling thread does.
 #[derive(Default)]
 pub struct CodeBlocks {
-    blocks: Vec<CodeBlock>,
+    blocks: Vec<Arc<CodeBlock>>,
 }
 
 struct CodeBlock {
@@ -31,14 +31,20 @@ struct CodeBlock {
 impl CodeBlocks {
     /// Numbers the blocks in the order in which they come.
     pub fn new(blocks: impl IntoIterator<Item = (BlockSummary, Arc<str>)>) -> Self {
-        let blocks = blocks.into_iter().map(|(summary, code)| CodeBlock {
+        let block = |(summary, code)| CodeBlock {
             summary,
             code,
             shingles: Memo::default(),
             signatures: Memo::default(),
             structure: OnceLock::new(),
-        });
-        Self { blocks: blocks.collect() }
+        };
+        Self { blocks: blocks.into_iter().map(block).map(Arc::new).collect() }
+    }
+
+    /// The blocks of which `keep` says so, numbered anew. What was computed for them is shared.
+    pub fn filtered(&self, keep: impl Fn(u32) -> bool) -> Self {
+        let kept = (0..).zip(&self.blocks).filter(|(number, _)| keep(*number));
+        Self { blocks: kept.map(|(_, block)| Arc::clone(block)).collect() }
     }
 
     fn block(&self, block: u32) -> &CodeBlock {
@@ -216,5 +222,15 @@ mod tests {
         let single = on(1);
         assert!(!single.0.is_empty() && !single.2.is_empty());
         assert_eq!(single, on(4));
+    }
+
+    #[test]
+    fn a_filtered_set_numbers_anew_and_keeps_what_was_computed() {
+        let blocks = blocks([class("A", 3, ""), class("B", 9, ""), class("C", 5, "")]);
+        let before = Arc::clone(&blocks.block(2).shingles(SHINGLING));
+        let filtered = blocks.filtered(|number| number != 1);
+        assert_eq!(filtered.len(), 2);
+        assert_eq!(filtered.code(1), blocks.code(2));
+        assert!(Arc::ptr_eq(&before, &filtered.block(1).shingles(SHINGLING)));
     }
 }

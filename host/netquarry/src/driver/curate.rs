@@ -42,11 +42,11 @@ pub fn curate(
 ) -> Curated {
     let watch = Stopwatch::start(Stage::Curate);
     let mut alive: Vec<&Contender> = contenders.iter().collect();
+    let mut blocks = Arc::new(CodeBlocks::new(alive.iter().map(|block| (summary(block), Arc::clone(&block.code)))));
     let mut removed: HashMap<String, DedupDecision> = HashMap::new();
     for strategy in strategies {
-        let blocks: Arc<dyn BlockSet> =
-            Arc::new(CodeBlocks::new(alive.iter().map(|block| (summary(block), Arc::clone(&block.code)))));
-        let removals = match pool.install(|| strategy.run(&blocks)) {
+        let shown: Arc<dyn BlockSet> = blocks.clone();
+        let removals = match pool.install(|| strategy.run(&shown)) {
             Ok(removals) => removals,
             Err(error) => {
                 console.warn(&Problem::from(&error));
@@ -64,6 +64,9 @@ pub fn curate(
             };
             removed.insert(alive[removal.block as usize].block.clone(), decision);
         }
+        // The next strategy sees what is left, with all that was computed about it.
+        let gone = |number: u32| removed.contains_key(&alive[number as usize].block);
+        blocks = Arc::new(blocks.filtered(|number| !gone(number)));
         alive.retain(|block| !removed.contains_key(&block.block));
     }
     let decisions = contenders.iter().map(|block| (block.block.clone(), decision(&block.block, &removed))).collect();
