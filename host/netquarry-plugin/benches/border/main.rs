@@ -1,11 +1,12 @@
 //! What it costs that plugins run as WebAssembly, against the same code called natively.
 //!
 //! ```text
-//! cargo bench -p netquarry-plugin --bench border -- [FOLDER]
+//! cargo bench -p netquarry-plugin --bench border -- [FOLDER [LIBRARY]]
 //! ```
 //!
-//! `FOLDER` holds Python files, such as an unpacked wheel; without one, classes are made up. Seconds are CPU seconds of
-//! the process, the least of several runs.
+//! `FOLDER` holds Python files, such as unpacked wheels; without one, classes are made up. `LIBRARY` is what a run over
+//! the same files left: its bundles are deduplicated and its records emitted, so that the sum is what plugins cost that
+//! run. Seconds are CPU seconds of the process, the least of several runs.
 
 #![expect(clippy::print_stdout, reason = "the figures are what it is for")]
 
@@ -36,30 +37,58 @@ use sha2::{Digest, Sha256};
 mod native;
 
 fn main() {
-    let folder = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).map(PathBuf::from);
-    let bench = move || run(folder.as_deref());
+    let mut folders = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).map(PathBuf::from);
+    let (folder, library) = (folders.next(), folders.next());
+    let bench = move || run(folder.as_deref(), library.as_deref());
     let thread = thread::Builder::new().stack_size(PARSER_STACK_BYTES).spawn(bench).expect("a thread can be started");
     thread.join().expect("the benchmark does not panic");
 }
 
-fn run(folder: Option<&Path>) {
-    let material = match folder {
+fn run(folder: Option<&Path>, library: Option<&Path>) {
+    let mut material = match folder {
         Some(folder) => Material::read(folder),
         None => Material::invented(1_500),
     };
+    if let Some(library) = library {
+        material.take_library(library);
+    }
     println!("{}: {} classes, {} codes", material.origin, material.classes.len(), material.codes.len());
     loading();
     println!("\n{:<24} {:>8} {:>12} {:>12} {:>8}", "plugin", "items", "wasm", "native", "ratio");
-    discovery(&material);
-    deduplication(&material);
-    emission(&material);
+    let mut costs = vec![discovery(&material)];
+    costs.extend(deduplication(&material));
+    costs.push(emission(&material));
+    let sum = |seconds: fn(&Cost) -> f64| costs.iter().map(seconds).sum();
+    report("all", material.classes.len(), Cost { wasm: sum(|cost| cost.wasm), native: sum(|cost| cost.native) });
+    if let Some(seconds) = library.and_then(run_seconds) {
+        let more: f64 = costs.iter().map(|cost| cost.wasm - cost.native).sum();
+        println!(
+            "\nThe library's run took {seconds:.2} CPU seconds, of which {:.2}% is the border",
+            1e2 * more / seconds
+        );
+    }
 }
 
-/// Classes and their codes.
+/// CPU seconds of the run that made the library, validation and all.
+fn run_seconds(library: &Path) -> Option<f64> {
+    let text = fs::read_to_string(library.join("run.json")).ok()?;
+    let record: serde_json::Value = serde_json::from_str(&text).ok()?;
+    record["course"]["cpu_seconds"].as_f64()
+}
+
+/// CPU seconds for the same work.
+#[derive(Clone, Copy)]
+struct Cost {
+    wasm: f64,
+    native: f64,
+}
+
+/// Classes, the codes that are deduplicated and the records that are emitted.
 struct Material {
     origin: String,
     classes: Vec<ClassDescription>,
     codes: Vec<(String, Arc<str>)>,
+    records: Vec<BlockRecord>,
 }
 
 impl Material {
@@ -91,16 +120,34 @@ impl Material {
         let index = Index::build(vec![IndexedSource { source, files }], &[]);
         let subclassed: HashSet<_> = index.subclassed();
         let ids: Vec<FileId> = index.files().map(|(id, _)| id).collect();
-        let mut material = Self { origin: folder.display().to_string(), classes: Vec::new(), codes: Vec::new() };
+        let origin = folder.display().to_string();
+        let mut material = Self { origin, classes: Vec::new(), codes: Vec::new(), records: Vec::new() };
         for id in ids {
             let text = &texts[id.0 as usize];
             for class in index.describe(id, text, &subclassed) {
                 let code = index.statement(class.definition).range.slice(text);
                 material.codes.push((class.description.path.clone(), Arc::from(code)));
+                material.records.push(native::record(&class.description));
                 material.classes.push(class.description);
             }
         }
         material
+    }
+
+    /// Takes codes and records from a library.
+    fn take_library(&mut self, library: &Path) {
+        let manifest = fs::read_to_string(library.join("manifest.jsonl")).expect("a library has a manifest");
+        let record = |line: &str| serde_json::from_str::<BlockRecord>(line).expect("a line is a record");
+        self.records = manifest.lines().map(record).collect();
+        self.codes.clear();
+        for record in &self.records {
+            // All that were promoted went through deduplication; those that were removed have no file any more.
+            let Some(path) = &record.bundle else { continue };
+            let Ok(text) = fs::read_to_string(library.join(path)) else { continue };
+            let code: String =
+                text.lines().skip_while(|line| line.starts_with('#')).flat_map(|line| [line, "\n"]).collect();
+            self.codes.push((record.block.clone(), Arc::from(code)));
+        }
     }
 
     fn invented(count: usize) -> Self {
@@ -113,8 +160,9 @@ impl Material {
             )
         };
         let codes = (0..count).map(|number| (format!("invented.Block{number}"), Arc::from(text(number)))).collect();
-        let classes = (0..count).map(native::invented_class).collect();
-        Self { origin: "made up".to_owned(), classes, codes }
+        let classes: Vec<_> = (0..count).map(native::invented_class).collect();
+        let records = classes.iter().map(native::record).collect();
+        Self { origin: "made up".to_owned(), classes, codes, records }
     }
 
     fn blocks(&self) -> Arc<dyn BlockSet> {
@@ -129,10 +177,6 @@ impl Material {
             sha256: Sha256::digest(code.as_bytes()).into(),
         };
         Arc::new(CodeBlocks::new(self.codes.iter().map(|block| (summary(block), Arc::clone(&block.1)))))
-    }
-
-    fn records(&self) -> Vec<BlockRecord> {
-        self.classes.iter().take(1_000).map(native::record).collect()
     }
 }
 
@@ -165,17 +209,17 @@ fn loading() {
     println!("instantiate, configure and one small call: {:.1} us", 1e4 * least(calls));
 }
 
-fn discovery(material: &Material) {
+fn discovery(material: &Material) -> Cost {
     let host = host();
     let rule = plugin(&host, NnModuleDeep::NAME).discovery_rule(&json!({})).expect("it accepts an empty configuration");
     let wasm = least(|| drop(rule.discover(&material.classes)));
     let native_rule = configured::<NnModuleDeep>("{}").expect("it accepts an empty configuration");
     let classes: Vec<_> = material.classes.iter().map(native::class).collect();
     let native = least(|| drop(native_rule.discover(&classes)));
-    report(NnModuleDeep::NAME, material.classes.len(), wasm, native);
+    report(NnModuleDeep::NAME, material.classes.len(), Cost { wasm, native })
 }
 
-fn deduplication(material: &Material) {
+fn deduplication(material: &Material) -> Vec<Cost> {
     let host = host();
     let blocks = material.blocks();
     let both = |name: &str, native: &dyn Fn()| {
@@ -183,25 +227,27 @@ fn deduplication(material: &Material) {
         // The kernels keep what they computed: the first run fills their memory.
         drop(strategy.run(&blocks));
         let wasm = least(|| drop(strategy.run(&blocks)));
-        report(name, material.codes.len(), wasm, least(native));
+        report(name, material.codes.len(), Cost { wasm, native: least(native) })
     };
     let exact = configured::<dedup_exact::Exact>("{}").expect("it accepts an empty configuration");
-    both(dedup_exact::Exact::NAME, &|| drop(exact.deduplicate(&native::Blocks(&*blocks))));
+    let exact = both(dedup_exact::Exact::NAME, &|| drop(exact.deduplicate(&native::Blocks(&*blocks))));
     let lexical = configured::<dedup_lexical::Lexical>("{}").expect("it accepts an empty configuration");
-    both(dedup_lexical::Lexical::NAME, &|| drop(lexical.deduplicate(&native::Blocks(&*blocks))));
+    let lexical = both(dedup_lexical::Lexical::NAME, &|| drop(lexical.deduplicate(&native::Blocks(&*blocks))));
     let structural = configured::<dedup_structural::Structural>("{}").expect("it accepts an empty configuration");
-    both(dedup_structural::Structural::NAME, &|| drop(structural.deduplicate(&native::Blocks(&*blocks))));
+    let structural =
+        both(dedup_structural::Structural::NAME, &|| drop(structural.deduplicate(&native::Blocks(&*blocks))));
+    vec![exact, lexical, structural]
 }
 
-fn emission(material: &Material) {
+fn emission(material: &Material) -> Cost {
     let host = host();
-    let records = material.records();
+    let records = &material.records;
     let emitter = plugin(&host, NeutralSpec::NAME).spec_emitter(&json!({})).expect("it accepts an empty configuration");
-    let wasm = least(|| drop(emitter.emit(&records)));
+    let wasm = least(|| drop(emitter.emit(records)));
     let native_emitter = configured::<NeutralSpec>("{}").expect("it accepts an empty configuration");
     let blocks: Vec<_> = records.iter().map(native::block).collect();
     let native = least(|| blocks.iter().for_each(|block| drop(native_emitter.emit_block(block))));
-    report(NeutralSpec::NAME, records.len(), wasm, native);
+    report(NeutralSpec::NAME, records.len(), Cost { wasm, native })
 }
 
 fn host() -> PluginHost {
@@ -213,8 +259,11 @@ fn plugin(host: &PluginHost, name: &str) -> Plugin {
     host.load(component.bytes).expect("a first-party component loads")
 }
 
-fn report(name: &str, items: usize, wasm: f64, native: f64) {
+/// Prints the cost and gives it back.
+fn report(name: &str, items: usize, cost: Cost) -> Cost {
+    let Cost { wasm, native } = cost;
     println!("{name:<24} {items:>8} {:>9.2} ms {:>9.2} ms {:>8.2}", 1e3 * wasm, 1e3 * native, wasm / native);
+    cost
 }
 
 /// CPU seconds of the process, all threads.
