@@ -118,6 +118,7 @@ fn job(file: &Path) -> Result<Job, Problem> {
         operator_packages: Vec::new(),
         arguments: None,
         line_map: Vec::new(),
+        upstream: None,
     })
 }
 
