@@ -132,8 +132,10 @@ pub struct ParityEvidence {
     pub upstream: UpstreamOrigin,
     /// Entries of the state dictionary after construction.
     pub state_entries: u64,
-    /// Tensors, other values and containers in the output.
+    /// Tensors, other values and containers in the output in evaluation mode.
     pub output_parts: u64,
+    /// Those in training mode.
+    pub training_parts: u64,
 }
 
 /// Where the upstream class was imported from.

@@ -1,10 +1,12 @@
 //! `netquarry validate FILE...`: verdicts on files that anyone wrote.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use netquarry_core::facts::{ClassFacts, FileFacts};
+use netquarry_core::record::BlockRecord;
 use netquarry_core::syntax;
 use netquarry_core::verdict::{Evidence, Failure, Level, Outcome, Verdict};
 use serde::Serialize;
@@ -16,14 +18,17 @@ use crate::arguments::PipelineArguments;
 use crate::configuration::Settings;
 use crate::console::Console;
 use crate::course::human_things;
+use crate::driver::context::Context;
+use crate::driver::fetch::{self, Fetched};
 use crate::driver::python::Python;
+use crate::driver::upstream::Upstreams;
 use crate::driver::validate::options;
 use crate::findings::failure_name;
 use crate::interrupt;
 use crate::library::manifest;
 use crate::problem::Problem;
 use crate::table::Align;
-use crate::validate::{self, Job};
+use crate::validate::{self, Job, Upstream};
 
 #[derive(Serialize)]
 struct FileRow {
@@ -57,12 +62,20 @@ pub(super) fn files(
     settings: &Settings,
     console: &Console,
 ) -> Result<Ending, Problem> {
-    let jobs = files.iter().map(|file| job(file)).collect::<Result<Vec<Job>, Problem>>()?;
+    let mut jobs = files.iter().map(|file| job(file)).collect::<Result<Vec<Job>, Problem>>()?;
     let wanted = match (asked.gate, asked.level) {
         (None, Some(level)) => Level::from(level),
         _ => settings.gate,
     };
     let environment = Python::start(settings, console)?.wait(console)?;
+    let fetched = if settings.level >= Level::Parity { sources(files, settings, console)? } else { None };
+    let upstreams = fetched.as_ref().map(|fetched| Upstreams::new(&fetched.sources, &environment)).transpose()?;
+    if let Some(upstreams) = &upstreams {
+        upstreams.write()?;
+        for (job, file) in jobs.iter_mut().zip(files) {
+            job.upstream = record(file).and_then(|record| upstream(&record, upstreams));
+        }
+    }
     let task = console.task("Validating", "files", jobs.len() as u64);
     let verdicts: Mutex<Vec<Option<Verdict>>> = Mutex::new(vec![None; jobs.len()]);
     let on_verdict = |job: &Job, verdict: Verdict| {
@@ -133,16 +146,41 @@ fn class_name(facts: &FileFacts, stem: &str) -> String {
     chosen.map_or_else(|| stem.to_owned(), |class| facts.name(class.name).to_owned())
 }
 
-/// The packages that a bundle of a library must do without: those that its code is from, by the manifest beside it.
+/// The record of a bundle, by the manifest beside it.
+fn record(file: &Path) -> Option<BlockRecord> {
+    let file = fs::canonicalize(file).ok()?;
+    let (name, folder) = (file.file_name()?, file.parent()?);
+    let records = manifest::read(folder.parent()?).ok()??;
+    let relative = format!("{}/{}", folder.file_name()?.to_string_lossy(), name.to_string_lossy());
+    records.into_iter().find(|record| record.bundle.as_ref() == Some(&relative))
+}
+
+/// The sources of the corpus, where there is a bundle that can be compared with one of them.
+fn sources(files: &[PathBuf], settings: &Settings, console: &Console) -> Result<Option<Fetched>, Problem> {
+    if !files.iter().any(|file| record(file).is_some()) {
+        return Ok(None);
+    }
+    let context = Context::open(settings, console)?;
+    fetch::fetch(&context, fetch::corpus(settings)?).map(Some)
+}
+
+/// The class that a bundle was made from, where the corpus has its source at the version of the record.
+fn upstream(record: &BlockRecord, upstreams: &Upstreams<'_>) -> Option<Upstream> {
+    let source = &record.source;
+    if !upstreams.is_at(&source.name, source.version.as_deref(), source.commit.as_deref()) {
+        return None;
+    }
+    let (_, path) = record.block.split_once(':')?;
+    let module = path.strip_suffix(record.name.as_str())?.strip_suffix('.')?;
+    let beside = record.closure.iter().filter_map(|closed| closed.definition.split_once(':'));
+    let beside: BTreeSet<&str> = beside.map(|(source, _)| source).collect();
+    upstreams.class(&source.name, module, &record.name, &source.sha1, &beside)
+}
+
+/// The packages that a bundle of a library must do without: those that its code is from.
 fn own_packages(file: &Path) -> Vec<String> {
-    let (Some(name), Some(folder)) = (file.file_name(), file.parent()) else { return Vec::new() };
-    let Some(library) = folder.parent() else { return Vec::new() };
-    let Ok(Some(records)) = manifest::read(library) else { return Vec::new() };
-    let relative = folder.file_name().map(|folder| format!("{}/{}", folder.to_string_lossy(), name.to_string_lossy()));
-    let Some(record) = records.iter().find(|record| record.bundle.is_some() && record.bundle == relative) else {
-        return Vec::new();
-    };
+    let Some(record) = record(file) else { return Vec::new() };
     let paths = record.closure.iter().filter_map(|definition| definition.definition.split_once(':'));
-    let packages: std::collections::BTreeSet<&str> = paths.filter_map(|(_, path)| path.split('.').next()).collect();
+    let packages: BTreeSet<&str> = paths.filter_map(|(_, path)| path.split('.').next()).collect();
     packages.into_iter().filter(|package| *package != "torch").map(str::to_owned).collect()
 }

@@ -8,9 +8,9 @@ use netquarry_core::closure::Rules;
 use netquarry_core::verdict::{FailureClass, Level, Outcome as LevelOutcome, Verdict};
 use netquarry_store::{StoreError, VerdictContext};
 
+use super::Made;
 use super::assemble::{Assembled, BundleFile};
 use super::context::Context;
-use super::Made;
 use super::discover::Candidate;
 use super::fetch::FetchedSource;
 use super::upstream::Upstreams;
@@ -63,8 +63,7 @@ pub fn validate(
     let verdict_context = VerdictContext { environment: &environment_digest, options: &options_digest };
     let scratch = tempfile::Builder::new().prefix("netquarry-bundles-").tempdir();
     let scratch = scratch.map_err(|error| Problem::io("make a folder in", &std::env::temp_dir(), error))?;
-    let upstreams =
-        if options.level >= Level::Parity { Some(Upstreams::new(sources, environment)?) } else { None };
+    let upstreams = if options.level >= Level::Parity { Some(Upstreams::new(sources, environment)?) } else { None };
 
     let work: Vec<Work> = candidates
         .iter()

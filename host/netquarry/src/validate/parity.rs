@@ -32,8 +32,10 @@ impl Side {
 pub(super) struct Observation {
     /// The entries of the state dictionary after construction.
     state: Vec<Leaf>,
-    /// The parts of the output; none where there was no forward pass.
+    /// The parts of the output in evaluation mode; none where there was no forward pass.
     output: Vec<Leaf>,
+    /// The parts of the output in training mode.
+    training: Vec<Leaf>,
     /// Of the file that upstream's module was imported from.
     module_sha1: Option<String>,
     stopped: Option<Stopped>,
@@ -53,8 +55,7 @@ impl Observation {
         for event in events {
             match event {
                 Event::Imported { sha1 } => observation.module_sha1.clone_from(sha1),
-                Event::Leaves { section, leaves } if section == "state" => observation.state.extend_from_slice(leaves),
-                Event::Leaves { leaves, .. } => observation.output.extend_from_slice(leaves),
+                Event::Leaves { section, leaves } => observation.section(section).extend_from_slice(leaves),
                 Event::Values { values } => observation.values.extend(doubles(values)),
                 Event::Stopped { step, exception } => {
                     observation.stopped = Some(Stopped { step: step.clone(), exception: exception.clone() });
@@ -69,6 +70,14 @@ impl Observation {
             }
         }
         observation
+    }
+
+    fn section(&mut self, name: &str) -> &mut Vec<Leaf> {
+        match name {
+            "state" => &mut self.state,
+            "training" => &mut self.training,
+            _ => &mut self.output,
+        }
     }
 
     /// The same but for the values, which are told of one leaf only.
@@ -245,6 +254,7 @@ impl<E> Comparison<'_, E> {
             upstream: self.upstream.origin,
             state_entries: observation.state.len() as u64,
             output_parts: observation.output.len() as u64,
+            training_parts: observation.training.len() as u64,
         })
     }
 
@@ -264,9 +274,14 @@ impl<E> Comparison<'_, E> {
             }
         }
         let filled = Extra { fill_memory: true, ..Extra::default() };
-        if self.replay(Side::Bundle, filled)?.equals(&self.replay(Side::Upstream, filled)?) {
+        let (filled_bundle, filled_upstream) =
+            (self.replay(Side::Bundle, filled)?, self.replay(Side::Upstream, filled)?);
+        // That both stop now where they did not before shows nothing.
+        let is_whole = filled_bundle.stopped_at() == bundle.stopped_at();
+        if is_whole && filled_bundle.equals(&filled_upstream) {
             return Ok(Parity::unknown("uninitialised_memory", "they differ in what nobody has written to"));
         }
+        let difference = difference.filter(|_| bundle.stopped_at() == upstream.stopped_at());
         Ok(Parity::Different(match difference {
             Some(difference) => difference.told(&bundle_again.values, &upstream_again.values),
             None => format!("{}; {}", ends(Side::Upstream, upstream), ends(Side::Bundle, bundle)),
@@ -302,7 +317,11 @@ enum Kind<'a> {
 }
 
 fn first_difference<'a>(left: &'a Observation, right: &'a Observation) -> Option<Difference<'a>> {
-    let sections = [("state", &left.state, &right.state), ("output", &left.output, &right.output)];
+    let sections = [
+        ("state", &left.state, &right.state),
+        ("output", &left.output, &right.output),
+        ("training", &left.training, &right.training),
+    ];
     sections.into_iter().find_map(|(section, left, right)| Some(Difference { section, kind: differ(left, right)? }))
 }
 
@@ -363,7 +382,7 @@ impl<'a> Difference<'a> {
 
 /// A whole output has no name.
 fn shown(name: &str) -> String {
-    if name.is_empty() { "itself".to_owned() } else { format!("`{name}`") }
+    if name.is_empty() { "as a whole".to_owned() } else { format!("`{name}`") }
 }
 
 fn distance(left: &[f64], right: &[f64]) -> String {
@@ -393,11 +412,27 @@ mod tests {
     fn what_differs_first_is_told() {
         let (a, b) = (leaf("a", "float32 [2]", "00"), leaf("b", "float32 [2]", "01"));
         let cases = [
-            (vec![a.clone(), b.clone()], vec![a.clone()], "state `b`: the bundle has it (float32 [2]), upstream has not"),
-            (vec![a.clone()], vec![a.clone(), b.clone()], "state `b`: upstream has it (float32 [2]), the bundle has not"),
+            (
+                vec![a.clone(), b.clone()],
+                vec![a.clone()],
+                "state `b`: the bundle has it (float32 [2]), upstream has not",
+            ),
+            (
+                vec![a.clone()],
+                vec![a.clone(), b.clone()],
+                "state `b`: upstream has it (float32 [2]), the bundle has not",
+            ),
             (vec![a.clone(), b.clone()], vec![b, a.clone()], "state `a`: it stands in another place than upstream"),
-            (vec![a.clone()], vec![leaf("a", "int64 []", "00")], "state `a`: it is float32 [2], upstream it is int64 []"),
-            (vec![a], vec![leaf("a", "float32 [2]", "02")], "state `a` (float32 [2]): 1 of 2 values differ, at most by 5e-1"),
+            (
+                vec![a.clone()],
+                vec![leaf("a", "int64 []", "00")],
+                "state `a`: it is float32 [2], upstream it is int64 []",
+            ),
+            (
+                vec![a],
+                vec![leaf("a", "float32 [2]", "02")],
+                "state `a` (float32 [2]): 1 of 2 values differ, at most by 5e-1",
+            ),
         ];
         for (bundle, upstream, told) in cases {
             let (bundle, upstream) = (observation(&bundle, &[]), observation(&upstream, &[]));
@@ -409,7 +444,8 @@ mod tests {
     #[test]
     fn values_travel_as_they_lie_in_memory() {
         let values = [1.5, -0.0, f64::INFINITY];
-        let text: String = values.iter().flat_map(|value: &f64| value.to_ne_bytes()).map(|it| format!("{it:02x}")).collect();
+        let text: String =
+            values.iter().flat_map(|value: &f64| value.to_ne_bytes()).map(|it| format!("{it:02x}")).collect();
         assert_eq!(doubles(&text).collect::<Vec<_>>(), values);
         assert_eq!(doubles("not hexadecimal!").count(), 0);
         assert_eq!(doubles("é0000000000000000").count(), 0);

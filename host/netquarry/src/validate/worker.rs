@@ -47,7 +47,12 @@ impl Worker {
         let (control, theirs) = UnixStream::pair().map_err(not_started)?;
         let errors = tempfile::NamedTempFile::new_in(folder).map_err(not_started)?;
         let process = command(environment, folder, theirs, errors.reopen().map_err(not_started)?).spawn();
-        let mut worker = Self { process: process.map_err(not_started)?, control: Mutex::new(control), peak_bytes: 0, has_imported: false };
+        let mut worker = Self {
+            process: process.map_err(not_started)?,
+            control: Mutex::new(control),
+            peak_bytes: 0,
+            has_imported: false,
+        };
         let ready = worker.greet(settings);
         let ready = ready.map_err(|error| match error.kind() {
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {

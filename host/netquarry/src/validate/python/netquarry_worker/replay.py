@@ -1,9 +1,9 @@
 """Makes an instance and a forward pass with given arguments and tells what came of it, for the host to compare.
 
 A bundle and its upstream class are replayed in processes of their own, by this same code: the same seed before the
-constructor and before the forward pass, the same expressions, evaluation mode, no gradients. Told are, in order, the
-entries of the state dictionary after construction and the parts of the output: the name of each, what it is, and a
-digest of its bytes.
+constructor and before each forward pass, the same expressions, no gradients. Told are, in order, the entries of the
+state dictionary after construction, the parts of the output in evaluation mode, and those in training mode: the name of
+each, what it is, and a digest of its bytes.
 """
 
 import ctypes
@@ -41,7 +41,8 @@ def run(job, reporter):
         telling.leaves("state", state_of(model))
         if request["forward"] is not None:
             step = "forward"
-            telling.leaves("output", output_of(model, request["forward"]))
+            telling.leaves("output", output_of(model.eval(), request["forward"]))
+            telling.leaves("training", training_output_of(model.train(), request["forward"]))
     except BaseException as error:  # SystemExit and KeyboardInterrupt are no `Exception`s.
         reporter.send("stopped", step=step, exception=report.describe(error))
 
@@ -76,14 +77,27 @@ def fill_memory():
     """Has torch fill what `torch.empty` gives, so that it is not whatever lay there before."""
     import torch
 
-    torch.use_deterministic_algorithms(True, warn_only=True)
-    torch.utils.deterministic.fill_uninitialized_memory = True
+    # What `torch.use_deterministic_algorithms` does, without looking at a compiler that nobody uses here.
+    torch._C._set_deterministic_algorithms(True, warn_only=True)
+    torch._C._set_deterministic_fill_uninitialized_memory(True)
+
+
+def training_output_of(model, expressions):
+    """In training mode the arguments have not been seen to work: that a pass raises is a result too."""
+    try:
+        parts = list(output_of(model, expressions))
+    except Exception as error:
+        return [("", Raised(type(error).__name__))]
+    return parts
+
+
+class Raised(str):
+    """The name of an exception's class, in the place of an output."""
 
 
 def output_of(model, expressions):
     import torch
 
-    model.eval()
     levels.seed()
     with torch.no_grad():
         output = inputs.repeat_forward(model, expressions)
