@@ -205,6 +205,12 @@ impl Editing<'_> {
                 Entity::External(object) => {
                     external.push((external_import(import, &object, name, &wanted), wanted == local))
                 }
+                Entity::Module(file) if self.closure.namespaces.contains_key(&file) => {
+                    let global = self.names.of(&Named::Module(file));
+                    if global != wanted {
+                        lines.push(format!("{wanted} = {global}"));
+                    }
+                }
                 Entity::Module(_)
                 | Entity::Namespace(..)
                 | Entity::Builtin

@@ -51,6 +51,10 @@ pub(super) fn assign(index: &Index, closure: &Closure, uses: &Uses<'_>) -> Names
         let name = index.file(*file).facts.name(*symbol).to_owned();
         claims.push((Claim::Alias, file.0, Named::Alias(*file, *symbol), name));
     }
+    for file in closure.namespaces.keys() {
+        let name = index.file(*file).stem().to_owned();
+        claims.push((Claim::Assigned, u32::MAX, Named::Module(*file), name));
+    }
     for (path, wanted) in uses.externals.keys() {
         let named = Named::External { path: path.clone(), wanted: wanted.clone() };
         claims.push((Claim::External, 0, named, wanted.clone()));
@@ -92,6 +96,7 @@ impl Fresh<'_> {
             Named::Variable(Variable { file, .. }) | Named::Alias(file, _) => {
                 self.index.file(*file).module().to_owned()
             }
+            Named::Module(_) => "module".to_owned(),
             Named::External { path, .. } => {
                 path.rsplit_once('.').map_or(path.as_str(), |(module, _)| module).to_owned()
             }

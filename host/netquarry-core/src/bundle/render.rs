@@ -7,7 +7,7 @@ use super::edits::{Edit, Editing};
 use super::imports::Imports;
 use super::names::Names;
 use super::order::Item;
-use super::uses::{Named, Uses};
+use super::uses::{Named, TYPES, Uses};
 use super::{LineSpan, Texts};
 use crate::closure::Closure;
 use crate::facts::StatementKind;
@@ -65,6 +65,11 @@ pub(super) fn render(parts: &Parts<'_>, texts: &Texts<'_>) -> Rendered {
                 }
                 previous = Some(Place { file: Some(definition.file), is_block });
             }
+            Item::Namespace(file) => {
+                page.separate(previous, Place { file: None, is_block: true }, "");
+                page.push(&namespace(parts, *file));
+                previous = Some(Place { file: None, is_block: true });
+            }
             Item::Replacement(variable) => {
                 let replacement = &parts.closure.replacements[variable];
                 page.separate(previous, Place { file: None, is_block: true }, "");
@@ -85,6 +90,19 @@ pub(super) fn render(parts: &Parts<'_>, texts: &Texts<'_>) -> Rendered {
         }
     }
     Rendered { text: page.text, edits: page.edits, line_map: page.line_map }
+}
+
+/// The statements that make a module object.
+fn namespace(parts: &Parts<'_>, file: FileId) -> String {
+    let module = parts.index.file(file).module();
+    let name = parts.names.of(&Named::Module(file));
+    let types = parts.names.of(&Named::External { path: TYPES.to_owned(), wanted: TYPES.to_owned() });
+    let mut text =
+        format!("# The module {module}, which is used as an object.\n{name} = {types}.ModuleType(\"{module}\")\n");
+    for (member, named) in &parts.uses.namespaces[&file] {
+        text.push_str(&format!("{name}.{member} = {}\n", parts.names.of(named)));
+    }
+    text
 }
 
 /// Whether the bundle can postpone the evaluation of all annotations, as the files of all its definitions do that have

@@ -3,6 +3,7 @@
 //! The closure is about *what*; [`crate::bundle`] decides about order, names and text.
 
 mod ask;
+mod namespace;
 mod rules;
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
@@ -14,6 +15,7 @@ use crate::resolve::{Entity, External, Missing, Resolution};
 use crate::shim::{OperatorNamespace, Replacement, ShimTables};
 use crate::source::TextRange;
 
+pub use namespace::Namespace;
 pub use rules::{Dynamics, Rules};
 
 /// A block, by the variable that its class statement binds.
@@ -52,6 +54,8 @@ pub struct Closure {
     pub definitions: BTreeMap<DefinitionId, ClosedDefinition>,
     /// The global variables of the corpus that are needed, each with the need that brought it.
     pub variables: BTreeMap<Variable, Need>,
+    /// Modules that are used as objects.
+    pub namespaces: BTreeMap<FileId, Namespace>,
     /// Variables whose definitions a shim replaces.
     pub replacements: BTreeMap<Variable, Replacement>,
     /// Imports that register the operators that the block uses.
@@ -88,6 +92,7 @@ pub fn close(index: &Index, rules: &Rules, target: Target) -> Closure {
             target,
             definitions: BTreeMap::new(),
             variables: BTreeMap::new(),
+            namespaces: BTreeMap::new(),
             replacements: BTreeMap::new(),
             operators: Vec::new(),
             replaced: Vec::new(),
@@ -159,8 +164,7 @@ impl Closing<'_> {
             if let BindingKind::Import { import, name: place } = binding.kind {
                 let import = &file.statement(statement).imports[import as usize];
                 let entity = self.index.resolve_imported(variable.file, import, place);
-                let is_module = matches!(entity, Entity::Module(_));
-                if !is_module && !import.guards.contains(&crate::facts::Guard::TypeChecking) {
+                if !import.guards.contains(&crate::facts::Guard::TypeChecking) {
                     self.need_entity(definition, import.range, name, &entity, Confidence::DirectImport);
                 }
             }
@@ -249,10 +253,7 @@ impl Closing<'_> {
                 let need = Need { by: Some(definition), reference: written.to_owned(), confidence };
                 self.need_variable(*variable, need);
             }
-            Entity::Module(module) => {
-                let message = format!("the module `{}` is used as an object", self.index.file(*module).module());
-                self.unresolved(definition, range, written, false, message);
-            }
+            Entity::Module(module) => self.need_namespace(definition, range, written, *module),
             Entity::Missing(missing) => self.unresolved(definition, range, written, false, missing_message(missing)),
             Entity::Namespace(_, package) => {
                 let message = format!("the namespace package `{package}` is used as an object");

@@ -3,6 +3,7 @@
 mod describe;
 mod exports;
 mod imports;
+mod lineage;
 mod mutations;
 mod view;
 
@@ -17,6 +18,7 @@ use crate::stdlib;
 
 pub use describe::DescribedClass;
 pub use imports::{FileSet, ImportGraph};
+pub use lineage::Base;
 pub use view::IndexView;
 
 /// An index into the files of an [`Index`].
@@ -83,6 +85,11 @@ impl IndexedFile {
     /// The global names that the file binds itself, in no particular order.
     pub fn bound_names(&self) -> impl Iterator<Item = &str> {
         self.binders.keys().map(|name| &**name)
+    }
+
+    /// The last part of the module's name.
+    pub fn stem(&self) -> &str {
+        self.module().rsplit(['.', '/']).next().expect("split yields at least one part")
     }
 
     /// The package against which relative imports of the file are resolved.
