@@ -203,13 +203,13 @@ impl Closing<'_> {
         let dropped = self.drop_decorators(definition);
         let dropped_calls = self.drop_calls(definition);
         let mut resolutions = Vec::with_capacity(statement.references.len());
-        for reference in &statement.references {
+        for (reference, resolution) in statement.references.iter().zip(index.resolutions(definition)) {
             let gone = dropped.iter().copied().chain(dropped_calls.iter().map(|call| call.range));
             if gone.into_iter().any(|range| range.contains(reference.range)) {
                 resolutions.push(None);
                 continue;
             }
-            let mut resolution = index.resolve(definition, reference);
+            let mut resolution = resolution.clone();
             self.keep_outside(definition, &mut resolution);
             let written = written(index, definition, reference, resolution.consumed);
             self.need_operators(reference, definition, &resolution);
@@ -378,10 +378,10 @@ impl Closing<'_> {
         let statement = index.statement(definition);
         let mut dropped = Vec::new();
         for call in statement.calls.iter().filter(|call| call.statement_in.is_some()) {
-            let callee = statement.references.iter().find(|reference| reference.range.start == call.callee);
-            let path = callee.and_then(|reference| {
-                self.reference_path(definition, reference, &index.resolve(definition, reference))
-            });
+            let mut references = statement.references.iter().zip(index.resolutions(definition));
+            let callee = references.find(|(reference, _)| reference.range.start == call.callee);
+            let path =
+                callee.and_then(|(reference, resolution)| self.reference_path(definition, reference, resolution));
             let Some((path, (rule, plugin))) =
                 path.and_then(|path| Some((path.clone(), self.rules.dropped_call(&path)?)))
             else {
