@@ -97,8 +97,7 @@ impl Editing<'_> {
             let replacement = if assigns || is_hidden { format!("globals()[\"{name}\"]") } else { name.to_owned() };
             let range = TextRange::new(reference.range.start, end);
             if range.slice(text) != replacement {
-                let reason =
-                    if consumed > 0 { "the module is part of this file" } else { "two definitions bear one name" };
+                let reason = if consumed > 0 { "the module is part of this file" } else { self.names.reason(named) };
                 edits.push(Edit { range, replacement, reason });
             }
         }
@@ -121,7 +120,7 @@ impl Editing<'_> {
                 (name != facts.name(binding.name)).then(|| Edit {
                     range: binding.range,
                     replacement: name.to_owned(),
-                    reason: "two definitions bear one name",
+                    reason: self.names.reason(&Named::Variable(variable)),
                 })
             })
             .collect()

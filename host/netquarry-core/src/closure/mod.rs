@@ -114,6 +114,9 @@ pub fn close(index: &Index, rules: &Rules, target: Target) -> Closure {
     closure
 }
 
+/// Attributes of every module that say where its file lies.
+const PLACES: [&str; 3] = ["__file__", "__path__", "__spec__"];
+
 struct Closing<'index> {
     index: &'index Index,
     rules: &'index Rules,
@@ -262,6 +265,10 @@ impl Closing<'_> {
             Entity::Undefined if !self.is_stored_by_a_function(definition.file, written) => {
                 let message = "no statement of the module binds this name".to_owned();
                 self.unresolved(definition, range, written, true, message);
+            }
+            Entity::ModuleAttribute if PLACES.contains(&written) => {
+                let message = "it names the bundle's own place: what upstream keeps beside its source is not there";
+                self.unresolved(definition, range, written, false, message.to_owned());
             }
             Entity::Undefined | Entity::External(_) | Entity::Builtin | Entity::ModuleAttribute => {}
         }
