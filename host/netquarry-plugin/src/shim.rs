@@ -148,9 +148,10 @@ fn flaw(tables: &ShimTables) -> Option<String> {
     let ShimTables { dropped_decorators, dropped_calls, replaced_definitions, operator_namespaces, .. } = tables;
     let rules = dropped_decorators.iter().chain(dropped_calls).chain(&tables.postponed_annotations);
     let rules = rules.map(|rule| (&rule.path, &rule.why));
-    let registries = tables.registries.iter().flat_map(|rule| {
-        rule.classes.iter().chain(&rule.objects).map(|path| (path, &rule.why))
-    });
+    let registries = tables
+        .registries
+        .iter()
+        .flat_map(|rule| rule.classes.iter().chain(&rule.objects).map(|path| (path, &rule.why)));
     let replacements = replaced_definitions.iter().map(|rule| (&rule.path, &rule.why));
     let namespaces = operator_namespaces.iter().map(|rule| (&rule.namespace, &rule.why));
     let reasoned = rules.chain(registries).chain(replacements).chain(namespaces);

@@ -5,9 +5,7 @@
 
 mod replacements;
 
-use netquarry_sdk::shim::{
-    Answer, CodeIndex, OperatorNamespace, Question, Registry, RepoShim, Resolved, Rule, Tables,
-};
+use netquarry_sdk::shim::{Answer, CodeIndex, OperatorNamespace, Question, Registry, RepoShim, Resolved, Rule, Tables};
 use netquarry_sdk::{ConfigurationError, NoConfiguration, Plugin};
 
 /// The import packages that are written against mmengine's registry.

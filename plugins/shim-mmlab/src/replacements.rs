@@ -3,7 +3,7 @@
 use netquarry_sdk::shim::Replacement;
 
 /// The dotted path, the Python text and the reason of each.
-const REPLACEMENTS: [(&str, &str, &str); 14] = [
+const REPLACEMENTS: [(&str, &str, &str); 15] = [
     (
         "mmengine.registry.registry.Registry",
         include_str!("replacements/registry.py"),
@@ -16,6 +16,11 @@ const REPLACEMENTS: [(&str, &str, &str); 14] = [
         include_str!("replacements/build_from_cfg.py"),
         "builds as upstream does, without a log entry for every object; objects that upstream manages globally by name \
          are no blocks",
+    ),
+    (
+        "mmengine.registry.build_functions.build_model_from_cfg",
+        include_str!("replacements/build_model_from_cfg.py"),
+        "a list of configurations gives a sequence with the one method that upstream's adds: it initialises its parts",
     ),
     (
         "mmengine.logging.logger.MMLogger",

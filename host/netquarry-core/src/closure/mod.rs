@@ -71,6 +71,7 @@ pub struct Closure {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct UnknownKey {
     pub definition: DefinitionId,
+    pub range: TextRange,
     /// `type` in `dict(type="BN")`
     pub field: String,
     pub key: String,
@@ -211,7 +212,8 @@ impl Closing<'_> {
             }
         }
         for mutation in self.index.mutations_of(variable) {
-            if mutation.file == variable.file || self.may_run(mutation.file) {
+            let is_entry = self.rules.registrations(self.index).is_entry(variable, *mutation);
+            if !is_entry && (mutation.file == variable.file || self.may_run(mutation.file)) {
                 self.need_definition(*mutation, need.clone());
             }
         }

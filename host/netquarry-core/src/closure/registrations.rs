@@ -1,6 +1,6 @@
 //! What the files of an index register, and under which keys, by the rules of the shims about registries.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::rules::{Rules, matches, without_source};
 use crate::facts::{BindingKind, Call, Decorator, Evaluation, KeyPlace, MutationKind, Reference, Role, StatementKind};
@@ -14,6 +14,8 @@ use crate::source::TextRange;
 pub(super) struct Registrations {
     registries: BTreeMap<Variable, Registry>,
     entries: HashMap<(Variable, Box<str>), Vec<Entry>>,
+    /// The statements among the entries.
+    statements: HashSet<(Variable, DefinitionId)>,
 }
 
 #[derive(Debug)]
@@ -78,6 +80,11 @@ impl Registrations {
         }
     }
 
+    /// Whether a statement changes the registry by entries under known keys, and comes when one of them is asked for.
+    pub(super) fn is_entry(&self, registry: Variable, statement: DefinitionId) -> bool {
+        self.statements.contains(&(registry, statement))
+    }
+
     pub(super) fn is_registry(&self, variable: Variable) -> bool {
         self.registries.contains_key(&variable)
     }
@@ -87,7 +94,11 @@ impl Registrations {
         self.registries.iter().filter(move |(_, child)| child.parents.contains(&registry)).map(|(child, _)| *child)
     }
 
-    pub(super) fn rule<'rules>(&self, rules: &'rules Rules, registry: Variable) -> Option<(&'rules RegistryRule, &'rules str)> {
+    pub(super) fn rule<'rules>(
+        &self,
+        rules: &'rules Rules,
+        registry: Variable,
+    ) -> Option<(&'rules RegistryRule, &'rules str)> {
         rules.registries().nth(self.registries.get(&registry)?.rule)
     }
 
@@ -158,10 +169,12 @@ impl Registrations {
             for (statement, _) in index.file(variable.file).binders(index.variable_name(*variable)) {
                 let definition = DefinitionId { file: variable.file, statement };
                 let used = index.statement(definition).references.iter();
-                registry.parents.extend(used.filter_map(|reference| match index.resolve(definition, reference).entity {
-                    Entity::Variable(parent) if parent != *variable && known.contains(&parent) => Some(parent),
-                    _ => None,
-                }));
+                registry.parents.extend(used.filter_map(
+                    |reference| match index.resolve(definition, reference).entity {
+                        Entity::Variable(parent) if parent != *variable && known.contains(&parent) => Some(parent),
+                        _ => None,
+                    },
+                ));
             }
         }
     }
@@ -201,10 +214,10 @@ impl Registrations {
         let statement = index.statement(definition);
         let facts = &index.file(definition.file).facts;
         for mutation in statement.mutations.iter().filter(|mutation| mutation.kind == MutationKind::Item) {
-            let path: Vec<&str> =
-                [mutation.root].iter().chain(&mutation.path).map(|part| facts.name(*part)).collect();
+            let path: Vec<&str> = [mutation.root].iter().chain(&mutation.path).map(|part| facts.name(*part)).collect();
             let (Entity::Variable(registry), []) = index.resolve_parts(definition.file, &path) else { continue };
-            if self.rule(rules, registry).is_some_and(|(rule, _)| rule.methods.iter().any(|name| name == "__setitem__")) {
+            if self.rule(rules, registry).is_some_and(|(rule, _)| rule.methods.iter().any(|name| name == "__setitem__"))
+            {
                 let items = statement.keys.iter().filter(|key| key.place == KeyPlace::Item);
                 items.for_each(|key| self.insert(registry, key.value.clone(), Entry::Statement(definition)));
             }
@@ -212,6 +225,9 @@ impl Registrations {
     }
 
     fn insert(&mut self, registry: Variable, key: Box<str>, entry: Entry) {
+        if let Entry::Statement(statement) = entry {
+            self.statements.insert((registry, statement));
+        }
         let entries = self.entries.entry((registry, key)).or_default();
         if !entries.contains(&entry) {
             entries.push(entry);

@@ -100,7 +100,8 @@ impl Closing<'_> {
     }
 
     fn take_back(&mut self, entry: LeftOut) {
-        let closed = self.closure.definitions.get_mut(&entry.definition).expect("it was left out of the closure's text");
+        let closed =
+            self.closure.definitions.get_mut(&entry.definition).expect("it was left out of the closure's text");
         closed.dropped.retain(|range| *range != entry.range);
         closed.dropped_calls.retain(|call| call.range != entry.range);
         self.left_out_records.retain(|(definition, range, _)| (*definition, *range) != (entry.definition, entry.range));
@@ -138,8 +139,12 @@ impl Closing<'_> {
             is_known = self.bring_entries(&own, &key.value, &need);
         }
         if !is_known && !held.is_empty() {
-            let key = key.value.to_string();
-            self.unknown_keys.push(UnknownKey { definition, field: field.to_owned(), key });
+            self.unknown_keys.push(UnknownKey {
+                definition,
+                range: key.range,
+                field: field.to_owned(),
+                key: key.value.to_string(),
+            });
         }
     }
 
