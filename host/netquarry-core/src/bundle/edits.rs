@@ -129,15 +129,22 @@ impl Editing<'_> {
     /// Annotations that upstream's file keeps from being evaluated are quoted one by one where the bundle cannot say so
     /// for all of them.
     fn quoted_annotations(&self, definition: DefinitionId, text: &str) -> Vec<Edit> {
-        if self.future_annotations || !self.index.file(definition.file).facts.future_annotations {
+        if self.future_annotations {
             return Vec::new();
         }
-        let quoted = self.index.statement(definition).annotations.iter().flat_map(|range| {
+        let is_postponed = self.index.file(definition.file).facts.future_annotations;
+        let (annotations, reason) = if is_postponed {
+            let annotations = &self.index.statement(definition).annotations;
+            (annotations, "upstream's file postpones the evaluation of annotations")
+        } else {
+            (&self.closure.definitions[&definition].postponed, "a shim says that nothing reads this annotation")
+        };
+        let quoted = annotations.iter().flat_map(|range| {
             let (open, close) = quotes(range.slice(text));
             let insert = |at: u32, replacement: &str| Edit {
                 range: TextRange::new(at, at),
                 replacement: replacement.to_owned(),
-                reason: "upstream's file postpones the evaluation of annotations",
+                reason,
             };
             [insert(range.start, open), insert(range.end, close)]
         });

@@ -34,6 +34,8 @@ impl Names {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Claim {
     Target,
+    /// The text that a shim puts in the place of a definition binds upstream's name.
+    Replaced,
     External,
     /// Classes and functions are known by their name at run time too.
     Defined,
@@ -46,6 +48,8 @@ pub(super) fn assign(index: &Index, closure: &Closure, uses: &Uses<'_>) -> Names
     for variable in closure.variables.keys() {
         let claim = if *variable == closure.target.variable {
             Claim::Target
+        } else if closure.replacements.contains_key(variable) {
+            Claim::Replaced
         } else if index.is_defined_by_statement(*variable) {
             Claim::Defined
         } else {
