@@ -60,7 +60,7 @@ impl Default for PluginOrder {
         let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
         Self {
             discover: Vec::new(),
-            shims: owned(&["shim-timm", "shim-torchvision"]),
+            shims: owned(&["shim-mmlab", "shim-timm", "shim-torchvision"]),
             dedup: owned(&["dedup-exact", "dedup-lexical", "dedup-structural"]),
             emit: owned(&["emit-neutral-spec"]),
         }
