@@ -7,5 +7,6 @@ mod blocks;
 mod commands;
 mod library;
 mod parity;
+mod report;
 mod resume;
 mod support;

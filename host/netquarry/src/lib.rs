@@ -11,6 +11,7 @@ pub mod console;
 pub mod course;
 pub mod driver;
 pub mod environment;
+pub mod explain;
 pub mod findings;
 mod hints;
 pub mod interrupt;

@@ -30,6 +30,9 @@ pub enum Command {
     Extract(ExtractArguments),
     /// Show a block of the library: code, closure, verdict, provenance.
     Show(ShowArguments),
+    /// Reports about a library: what to mend next.
+    #[command(subcommand)]
+    Report(ReportCommand),
     /// Deduplicate a folder of models.
     #[command(subcommand)]
     Dedup(DedupCommand),
@@ -127,6 +130,33 @@ pub struct ShowArguments {
     /// Print the code only.
     #[arg(long)]
     pub code: bool,
+}
+
+const FAILURES_EXAMPLES: &str = "\
+Examples:
+  netquarry report failures                        What stands in the way of the most blocks of out/
+  netquarry report failures library --limit 5
+  netquarry report failures --format json | jq '.groups[] | [.class, .root, (.blocks | length)]'
+
+Failures that have the same root are one group: the same missing name or module, or the same upstream line. Below an
+example stands the chain of definitions by which the block came to need what fails.";
+
+#[derive(Debug, Subcommand)]
+pub enum ReportCommand {
+    /// Why blocks failed, by what is at the root of it, the most blocks first.
+    #[command(after_help = FAILURES_EXAMPLES)]
+    Failures(FailuresArguments),
+}
+
+#[derive(Debug, Args)]
+pub struct FailuresArguments {
+    /// The folder of the library [default: out].
+    #[arg(env = "NETQUARRY_OUT", value_hint = ValueHint::DirPath)]
+    pub library: Option<PathBuf>,
+
+    /// Groups that are shown to people.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub limit: usize,
 }
 
 #[derive(Debug, Subcommand)]

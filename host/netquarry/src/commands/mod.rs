@@ -8,6 +8,7 @@ mod environment;
 mod extract;
 mod listing;
 mod plugin;
+mod report;
 mod run;
 mod show;
 mod stage;
@@ -18,7 +19,7 @@ use std::path::PathBuf;
 
 use tracing_subscriber::EnvFilter;
 
-use crate::arguments::{Arguments, Command, GlobalArguments, PipelineArguments};
+use crate::arguments::{Arguments, Command, GlobalArguments, PipelineArguments, ReportCommand};
 use crate::configuration::{ConfigurationFile, DEFAULT_OUT, Settings};
 use crate::console::{Console, Verbosity};
 use crate::course::Stage;
@@ -85,6 +86,9 @@ fn perform(arguments: &Arguments, console: &Console) -> Result<Ending, Problem> 
         Command::Emit(stage) => run::emit(&settings(global, &stage.pipeline)?, console),
         Command::Extract(extract) => extract::extract(extract, &settings(global, &extract.pipeline)?, console),
         Command::Show(show) => show::show(show, &out_folder(global, show.out.as_ref())?, console),
+        Command::Report(ReportCommand::Failures(asked)) => {
+            report::failures(&out_folder(global, asked.library.as_ref())?, asked.limit, console)
+        }
         Command::Dedup(dedup) => dedup::dedup(dedup, &settings(global, &PipelineArguments::default())?, console),
         Command::Corpus(corpus) => corpus::corpus(corpus, console),
         Command::Plugin(plugin) => plugin::plugin(plugin, &settings(global, &PipelineArguments::default())?, console),

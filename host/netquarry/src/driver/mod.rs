@@ -10,6 +10,7 @@
 //! that were in the making, and resumption is nothing but running again.
 
 pub mod assemble;
+mod blame;
 pub mod context;
 pub mod curate;
 pub mod discover;
