@@ -19,3 +19,13 @@ fn failures_are_there_for_programs_too() {
     assert_eq!(example["upstream"], "small/troubled.py:3");
     assert_eq!(example["chain"][0]["definition"], "small:small.troubled.NeedsDistribution");
 }
+
+#[test]
+fn a_library_is_audited_against_its_sources() {
+    let workplace = made();
+    let shown = workplace.mine(&["audit", "--quiet"]).succeeded();
+    insta::assert_snapshot!(shown.stdout);
+    let json = workplace.mine(&["audit", "out", "--format", "json", "--quiet"]).succeeded().json();
+    assert_eq!(json["resolution"]["accuracy"]["rate"], 1.0);
+    assert_eq!(json["formatting"]["unknown"], 0);
+}

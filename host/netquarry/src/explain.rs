@@ -58,7 +58,8 @@ pub fn latent(records: &[BlockRecord]) -> Vec<FailureGroup> {
         names.map(move |failure| (record, failure))
     });
     let is_open = |(record, failure): &(&BlockRecord, Failure)| {
-        record.failure.as_ref().is_none_or(|known| root(known) != root(failure))
+        // One that fails at this very place is told as a failure.
+        record.failure.as_ref().is_none_or(|known| root(known) != root(failure) && known.upstream != failure.upstream)
     };
     group(unresolved.filter(is_open))
 }

@@ -5,6 +5,7 @@
 //! the user goes through [`console`].
 
 pub mod arguments;
+pub mod audit;
 pub mod commands;
 pub mod configuration;
 pub mod console;

@@ -1,5 +1,6 @@
 //! The commands: each turns its arguments into settings, asks the driver, and prints what came out.
 
+mod audit;
 mod bench;
 mod completions;
 mod corpus;
@@ -86,6 +87,7 @@ fn perform(arguments: &Arguments, console: &Console) -> Result<Ending, Problem> 
         Command::Emit(stage) => run::emit(&settings(global, &stage.pipeline)?, console),
         Command::Extract(extract) => extract::extract(extract, &settings(global, &extract.pipeline)?, console),
         Command::Show(show) => show::show(show, &out_folder(global, show.out.as_ref())?, console),
+        Command::Audit(audit) => audit::audit(&settings(global, &audit.pipeline())?, console),
         Command::Report(ReportCommand::Failures(asked)) => {
             report::failures(&out_folder(global, asked.library.as_ref())?, asked.limit, console)
         }

@@ -23,6 +23,8 @@ def answer(question):
         return {"outcome": "unknown", "detail": str(reason)}
     if any(name in vars(chosen) and vars(chosen)[name] is value for name in names):
         return {"outcome": "same", "detail": ""}
+    if question["reference"] in fallbacks(user):
+        return {"outcome": "unknown", "detail": "fallback: it is imported only where another import fails"}
     return {"outcome": "different", "detail": f"it is {described(value)}"}
 
 
@@ -71,6 +73,18 @@ def statements(chosen):
 def parsed(path):
     with open(path, "rb") as file:
         return ast.parse(file.read()).body
+
+
+def fallbacks(user):
+    """The names that a handler of a failed import would bind: which of two modules they are from, the machine decides."""
+    handlers = (
+        handler
+        for statement in statements(user)
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Try)
+        for handler in node.handlers
+    )
+    return set().union(*(bound_by(statement) for handler in handlers for statement in handler.body))
 
 
 def first_line(statement):
