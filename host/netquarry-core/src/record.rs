@@ -38,6 +38,8 @@ pub enum Confidence {
 pub struct RecordSource {
     pub name: String,
     pub kind: SourceKind,
+    /// In the corpus: 1 comes first.
+    pub priority: u32,
     pub version: Option<String>,
     pub commit: Option<String>,
     pub path: String,

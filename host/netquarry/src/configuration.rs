@@ -180,7 +180,7 @@ impl Settings {
             let options = serde_json::to_value(options).expect("a TOML table has string keys");
             (name.clone(), options)
         };
-        let corpus = match (&pipeline.corpus, &configuration.corpus) {
+        let corpus = match (&pipeline.corpus.corpus, &configuration.corpus) {
             (Some(corpus), _) => corpus.clone(),
             (None, Some(corpus)) if corpus.ends_with(".json") => {
                 file.absolute(Path::new(corpus)).to_string_lossy().into_owned()
@@ -202,10 +202,7 @@ impl Settings {
             python: pipeline.python.clone().or(from_file(&configuration.python)),
             jobs: pipeline.jobs.or(configuration.jobs).map(usize::from),
             threads: threads(global, configuration),
-            index: match pipeline.index {
-                IndexChoice::Missing => configuration.index.unwrap_or_default(),
-                asked => asked,
-            },
+            index: pipeline.index.or(configuration.index).unwrap_or_default(),
             rebuild_index: pipeline.rebuild_index,
             offline: pipeline.offline,
             retry_failed: pipeline.retry_failed,
@@ -265,8 +262,9 @@ fn plugin_order(pipeline: &PipelineArguments, file: &ConfigurationFile) -> Plugi
         names.iter().map(path).collect()
     };
     let order = &file.configuration.plugins;
+    let asked = &pipeline.corpus.discover;
     PluginOrder {
-        discover: if pipeline.discover.is_empty() { absolute(&order.discover) } else { pipeline.discover.clone() },
+        discover: if asked.is_empty() { absolute(&order.discover) } else { asked.clone() },
         shims: absolute(&order.shims),
         dedup: absolute(&order.dedup),
         emit: absolute(&order.emit),
@@ -320,6 +318,13 @@ mod tests {
         assert_eq!(settings.corpus, "/project/mine.json");
         assert_eq!(settings.plugins.shims, ["shim-timm", "/project/own.wasm"]);
         assert_eq!(settings.plugins.emit, PluginOrder::default().emit);
+    }
+
+    #[test]
+    fn the_command_line_can_ask_for_what_the_file_overrules_by_default() {
+        let index = |arguments: &[&str]| settings(arguments, "index = \"force\"\n").unwrap().index;
+        assert_eq!(index(&[]), IndexChoice::Force);
+        assert_eq!(index(&["--index", "missing"]), IndexChoice::Missing);
     }
 
     #[test]

@@ -110,6 +110,31 @@ impl Stopwatch {
     }
 }
 
+/// Measures a whole run.
+#[derive(Debug)]
+pub struct Clock {
+    started: Instant,
+    cpu: Duration,
+}
+
+impl Clock {
+    /// Starts now.
+    pub fn start() -> Self {
+        Self { started: Instant::now(), cpu: cpu_time() }
+    }
+
+    /// What it took from the start to now, of these stages.
+    pub fn course(&self, stages: Vec<StageCourse>, validation: Option<ValidationCourse>) -> Course {
+        Course {
+            stages,
+            validation,
+            wall_seconds: self.started.elapsed().as_secs_f64(),
+            cpu_seconds: cpu_time().saturating_sub(self.cpu).as_secs_f64(),
+            peak_memory: peak_memory(),
+        }
+    }
+}
+
 /// Processor time of this process and of its children that have ended, in user and kernel mode.
 pub fn cpu_time() -> Duration {
     [libc::RUSAGE_SELF, libc::RUSAGE_CHILDREN]

@@ -267,6 +267,7 @@ pub(crate) mod tests {
             source: RecordSource {
                 name: source.to_owned(),
                 kind: SourceKind::Pypi,
+                priority: 1,
                 version: Some("1.0.31".to_owned()),
                 commit: None,
                 path: format!("{}.py", module.replace('.', "/")),

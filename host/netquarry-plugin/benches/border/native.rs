@@ -179,6 +179,7 @@ pub(crate) fn record(class: &ClassDescription) -> BlockRecord {
     let source = RecordSource {
         name: class.source.clone(),
         kind: SourceKind::Local,
+        priority: 1,
         version: None,
         commit: None,
         path: class.file.clone(),

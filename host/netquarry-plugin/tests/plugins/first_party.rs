@@ -1,5 +1,7 @@
 //! The components that are built with the host, each kind through the border and back.
 
+use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 
@@ -11,6 +13,7 @@ use netquarry_core::syntax::PARSER_STACK_BYTES;
 use netquarry_plugin::{ConfigureError, DedupStrategy, Kind, Registry, first_party, first_party_registry};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+use wit_component::ComponentEncoder;
 
 use crate::support::{embedded, host, module_class, record};
 
@@ -29,6 +32,25 @@ fn every_component_loads_and_is_what_the_registry_says() {
         assert_eq!(plugin.description().version, newest.version);
         assert!(newest.matches(component.bytes), "{}", component.name);
         assert!(!newest.matches(b"something else"));
+    }
+}
+
+/// What the documentation of the SDK has the author of a plugin do, without anything of this crate.
+#[test]
+fn a_module_becomes_a_plugin_by_the_documented_steps() {
+    let documentation = include_str!("../../../../sdk/rust/src/lib.rs");
+    let stamp = documentation.split_once("printf '").and_then(|(_, rest)| rest.split_once('\'')).expect("a step").0;
+    let stamp = stamp.replace(r"\032", "\x1a").replace(r"\024", "\x14").replace(r"\0", "\0");
+    let host = host();
+    for name in ["discover-nn-module", "shim-torchvision", "dedup-exact", "emit-neutral-spec"] {
+        let file = format!("guests/wasm32-unknown-unknown/component/{}.wasm", name.replace('-', "_"));
+        let module = fs::read(Path::new(env!("OUT_DIR")).join(file)).expect("the build made it");
+        // `wasm-tools component new`
+        let component = ComponentEncoder::default().module(&module).and_then(|encoder| encoder.validate(true).encode());
+        let mut component = component.unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        component.extend(stamp.as_bytes());
+        let plugin = host.load(&component).unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        assert_eq!(plugin.description().name, name);
     }
 }
 

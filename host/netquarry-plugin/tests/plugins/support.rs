@@ -55,6 +55,7 @@ pub(crate) fn record(name: &str) -> BlockRecord {
     let source = RecordSource {
         name: "test".to_owned(),
         kind: SourceKind::Local,
+        priority: 1,
         version: None,
         commit: None,
         path: "package/module.py".to_owned(),

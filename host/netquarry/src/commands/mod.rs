@@ -18,12 +18,15 @@ use std::path::PathBuf;
 
 use tracing_subscriber::EnvFilter;
 
-use crate::arguments::{Arguments, Command, GlobalArguments, PipelineArguments};
+use crate::arguments::{Arguments, Command, GlobalArguments, PipelineArguments, PluginCommand};
 use crate::configuration::{ConfigurationFile, DEFAULT_OUT, Settings};
 use crate::console::{Console, Verbosity};
 use crate::course::Stage;
 use crate::interrupt;
 use crate::problem::Problem;
+
+/// Chooses what of the log is shown, as `tracing_subscriber` reads it: `netquarry=debug`.
+const LOG_VARIABLE: &str = "NETQUARRY_LOG";
 
 /// How a command that did what it was asked ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,7 +90,10 @@ fn perform(arguments: &Arguments, console: &Console) -> Result<Ending, Problem> 
         Command::Show(show) => show::show(show, &out_folder(global, show.out.as_ref())?, console),
         Command::Dedup(dedup) => dedup::dedup(dedup, &settings(global, &PipelineArguments::default())?, console),
         Command::Corpus(corpus) => corpus::corpus(corpus, console),
-        Command::Plugin(plugin) => plugin::plugin(plugin, &settings(global, &PipelineArguments::default())?, console),
+        Command::Plugin(PluginCommand::List(corpus)) => {
+            let pipeline = PipelineArguments { corpus: corpus.clone(), ..PipelineArguments::default() };
+            plugin::list(&settings(global, &pipeline)?, console)
+        }
         Command::Env(env) => {
             let pipeline = PipelineArguments { python: env.python.clone(), ..PipelineArguments::default() };
             environment::environment(env, &settings(global, &pipeline)?, console)
@@ -121,6 +127,17 @@ fn command_line() -> Vec<String> {
     std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect()
 }
 
+/// What `NETQUARRY_LOG` asks for. A value that cannot be understood is told and left aside.
+fn asked_filter(console: &Console) -> Option<EnvFilter> {
+    let asked = std::env::var_os(LOG_VARIABLE).filter(|value| !value.is_empty())?;
+    let filter = asked.to_str().map_or_else(|| Err("it is not UTF-8".to_owned()), parsed_filter);
+    filter.map_err(|why| console.caution(&format!("{LOG_VARIABLE} is left aside: {why}"))).ok()
+}
+
+fn parsed_filter(text: &str) -> Result<EnvFilter, String> {
+    EnvFilter::try_new(text).map_err(|error| error.to_string())
+}
+
 /// Sends the log to standard error, between the progress bars. `NETQUARRY_LOG` chooses what of it.
 fn listen_to_logs(global: &GlobalArguments, console: &Console) {
     let default = match (global.quiet, global.verbose) {
@@ -129,7 +146,7 @@ fn listen_to_logs(global: &GlobalArguments, console: &Console) {
         (false, 1) => "warn,netquarry=info,netquarry_corpus=info,netquarry_plugin=info,netquarry_store=info",
         (false, _) => "info,netquarry=debug,netquarry_corpus=debug,netquarry_plugin=debug,netquarry_store=debug",
     };
-    let filter = EnvFilter::try_from_env("NETQUARRY_LOG").unwrap_or_else(|_| EnvFilter::new(default));
+    let filter = asked_filter(console).unwrap_or_else(|| EnvFilter::new(default));
     let writer = console.log_writer();
     let subscriber = tracing_subscriber::fmt()
         .with_env_filter(filter)

@@ -1,10 +1,13 @@
 //! `netquarry validate FILE...`: verdicts on files that anyone wrote.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use netquarry_core::facts::{ClassFacts, FileFacts};
+use netquarry_core::record::BlockRecord;
 use netquarry_core::syntax;
 use netquarry_core::verdict::{Evidence, Failure, Level, Outcome, Verdict};
 use serde::Serialize;
@@ -31,7 +34,7 @@ struct FileRow {
     /// The class that was looked for.
     class: String,
     level: u8,
-    levels: std::collections::BTreeMap<String, Outcome>,
+    levels: BTreeMap<String, Outcome>,
     failure: Option<Failure>,
     evidence: Evidence,
     tainted: bool,
@@ -50,14 +53,28 @@ impl Row for FileRow {
     }
 }
 
-/// Validates `files`. All of them have to reach the level that was asked for, or the gate where none was.
+/// Validates `files`. One that cannot be read is reported and left out. All others have to reach the level that was asked for, or the gate where none was.
 pub(super) fn files(
     files: &[PathBuf],
     asked: &PipelineArguments,
     settings: &Settings,
     console: &Console,
 ) -> Result<Ending, Problem> {
-    let jobs = files.iter().map(|file| job(file)).collect::<Result<Vec<Job>, Problem>>()?;
+    let mut libraries = Libraries::default();
+    let (mut readable, mut jobs) = (Vec::new(), Vec::new());
+    for file in files {
+        let blocked = libraries.own_packages(file)?;
+        match job(file, blocked) {
+            Ok(job) => {
+                readable.push(file);
+                jobs.push(job);
+            }
+            Err(problem) => console.error(&problem),
+        }
+    }
+    if jobs.is_empty() {
+        return Ok(Ending::Incomplete);
+    }
     let wanted = match (asked.gate, asked.level) {
         (None, Some(level)) => Level::from(level),
         _ => settings.gate,
@@ -78,8 +95,12 @@ pub(super) fn files(
 
     let verdicts = verdicts.into_inner().expect("no panic while collecting");
     let rows: Vec<FileRow> =
-        jobs.iter().zip(files).zip(verdicts).map(|((job, file), verdict)| row(job, file, verdict)).collect();
-    let ending = if rows.iter().all(|row| row.level >= wanted as u8) { Ending::Done } else { Ending::Findings };
+        jobs.iter().zip(&readable).zip(verdicts).map(|((job, file), verdict)| row(job, file, verdict)).collect();
+    let ending = match rows.iter().all(|row| row.level >= wanted as u8) {
+        _ if readable.len() < files.len() => Ending::Incomplete,
+        true => Ending::Done,
+        false => Ending::Findings,
+    };
     list(console, &rows, ending)
 }
 
@@ -97,27 +118,27 @@ fn row(job: &Job, file: &Path, verdict: Option<Verdict>) -> FileRow {
     }
 }
 
-fn job(file: &Path) -> Result<Job, Problem> {
+fn job(file: &Path, blocked_packages: Vec<String>) -> Result<Job, Problem> {
     let bytes = fs::read(file).map_err(|error| Problem::io("read", file, error).help("give files, not folders"))?;
     let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-    // The parser needs a larger stack than the main thread may have.
-    let parse = || {
-        std::thread::scope(|scope| {
-            let parser = std::thread::Builder::new().stack_size(syntax::PARSER_STACK_BYTES);
-            let thread =
-                parser.spawn_scoped(scope, || syntax::facts(&bytes)).expect("the system grants one more thread");
-            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        })
-    };
-    let facts = parse();
+    let facts = facts(&bytes).map_err(|error| Problem::new("Could not start a thread to parse").because(error))?;
     Ok(Job {
         id: String::new(),
         file: fs::canonicalize(file).map_err(|error| Problem::io("find", file, error))?,
         class_name: class_name(&facts, &stem),
-        blocked_packages: own_packages(file),
+        blocked_packages,
         operator_packages: Vec::new(),
         arguments: None,
         line_map: Vec::new(),
+    })
+}
+
+/// Parses on a thread of its own: the parser needs a larger stack than the main thread may have.
+fn facts(bytes: &[u8]) -> io::Result<FileFacts> {
+    std::thread::scope(|scope| {
+        let parser = std::thread::Builder::new().stack_size(syntax::PARSER_STACK_BYTES);
+        let thread = parser.spawn_scoped(scope, || syntax::facts(bytes))?;
+        Ok(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     })
 }
 
@@ -132,16 +153,78 @@ fn class_name(facts: &FileFacts, stem: &str) -> String {
     chosen.map_or_else(|| stem.to_owned(), |class| facts.name(class.name).to_owned())
 }
 
-/// The packages that a bundle of a library must do without: those that its code is from, by the manifest beside it.
-fn own_packages(file: &Path) -> Vec<String> {
-    let (Some(name), Some(folder)) = (file.file_name(), file.parent()) else { return Vec::new() };
-    let Some(library) = folder.parent() else { return Vec::new() };
-    let Ok(Some(records)) = manifest::read(library) else { return Vec::new() };
-    let relative = folder.file_name().map(|folder| format!("{}/{}", folder.to_string_lossy(), name.to_string_lossy()));
-    let Some(record) = records.iter().find(|record| record.bundle.is_some() && record.bundle == relative) else {
-        return Vec::new();
-    };
+/// The libraries that the files lie in, each manifest read once.
+#[derive(Default)]
+struct Libraries {
+    /// By folder; without a manifest, a folder holds no library.
+    records: BTreeMap<PathBuf, Vec<BlockRecord>>,
+}
+
+impl Libraries {
+    /// The packages that a bundle of a library must do without: those that its code is from, by the manifest beside it.
+    /// None for a file that is no bundle of a library.
+    ///
+    /// # Errors
+    /// The manifest cannot be read. A verdict without these packages blocked would promise less than it seems to.
+    fn own_packages(&mut self, file: &Path) -> Result<Vec<String>, Problem> {
+        let (Some(name), Some(folder)) = (file.file_name(), file.parent()) else { return Ok(Vec::new()) };
+        let holds_bundles = folder.file_name().is_some_and(|name| name == "blocks" || name == "failed");
+        let Some(library) = folder.parent().filter(|_| holds_bundles) else { return Ok(Vec::new()) };
+        if !self.records.contains_key(library) {
+            self.records.insert(library.to_owned(), manifest::read(library)?.unwrap_or_default());
+        }
+        let relative = Path::new(folder.file_name().unwrap_or_default()).join(name);
+        let is_its = |record: &&BlockRecord| record.bundle.as_deref().is_some_and(|path| Path::new(path) == relative);
+        Ok(self.records[library].iter().find(is_its).map(packages).unwrap_or_default())
+    }
+}
+
+/// The packages that the code of a bundle is from.
+fn packages(record: &BlockRecord) -> Vec<String> {
     let paths = record.closure.iter().filter_map(|definition| definition.definition.split_once(':'));
-    let packages: std::collections::BTreeSet<&str> = paths.filter_map(|(_, path)| path.split('.').next()).collect();
+    let packages: BTreeSet<&str> = paths.filter_map(|(_, path)| path.split('.').next()).collect();
     packages.into_iter().filter(|package| *package != "torch").map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use netquarry_core::record::ClosureRecord;
+
+    use super::*;
+
+    #[test]
+    fn a_bundle_of_a_library_does_without_the_packages_that_it_came_from() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut records = vec![crate::findings::tests::library().remove(0)];
+        for definition in ["torch:torch.nn.Module", "timm:timm.layers.drop.drop_path"] {
+            records[0].closure.push(definition_record(definition));
+        }
+        let bundle = folder.path().join(records[0].bundle.as_deref().expect("it has a file"));
+        fs::write(folder.path().join(manifest::FILE_NAME), manifest::to_text(&records)).unwrap();
+        assert_eq!(Libraries::default().own_packages(&bundle).unwrap(), ["timm"]);
+        assert!(Libraries::default().own_packages(&folder.path().join("blocks/Other.py")).unwrap().is_empty());
+        assert!(Libraries::default().own_packages(&folder.path().join("own/Other.py")).unwrap().is_empty());
+        assert!(Libraries::default().own_packages(Path::new("Other.py")).unwrap().is_empty());
+    }
+
+    fn definition_record(definition: &str) -> ClosureRecord {
+        ClosureRecord {
+            definition: definition.to_owned(),
+            path: String::new(),
+            lines: [1, 1],
+            sha1: String::new(),
+            license: None,
+            needed_by: None,
+            reference: None,
+            confidence: None,
+        }
+    }
+
+    #[test]
+    fn a_damaged_manifest_does_not_lift_the_barrier() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(manifest::FILE_NAME), "{}\n").unwrap();
+        let problem = Libraries::default().own_packages(&folder.path().join("blocks/A.py")).unwrap_err();
+        assert!(problem.to_string().starts_with("Line 1 of"), "{problem}");
+    }
 }

@@ -196,6 +196,7 @@ fn origin(indexed: &Indexed, candidate: &Candidate) -> Origin {
         source: RecordSource {
             name: upstream.name.clone(),
             kind: upstream.kind,
+            priority: candidate.priority,
             version: upstream.version.clone(),
             commit: upstream.commit.clone(),
             path: file.file.path.clone(),

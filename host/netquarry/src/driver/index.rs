@@ -120,7 +120,7 @@ fn parse(context: &Context<'_>, files: &[(&Snapshot, &SourceFile)], known: &mut 
         return Ok(0);
     }
     let task = context.console.task("Indexing", "files", files.len() as u64);
-    let writer = context.store.facts_writer();
+    let writer = context.store.facts_writer()?;
     let facts = Mutex::new(Vec::with_capacity(files.len()));
     context.pool.install(|| {
         files.par_iter().for_each(|(snapshot, file)| {

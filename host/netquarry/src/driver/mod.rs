@@ -32,7 +32,7 @@ pub mod validate;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use netquarry_core::closure::{Closure, Rules};
+use netquarry_core::closure::Rules;
 use netquarry_core::record::BlockRecord;
 use netquarry_core::source::Source;
 
@@ -57,8 +57,8 @@ pub struct Made {
     pub indexed: Indexed,
     pub candidates: Vec<Candidate>,
     pub rules: Rules,
-    pub closures: Vec<Outcome<Arc<Closure>>>,
     pub assembled: Assembled,
+    /// What these stages and those before them took, in their order.
     pub stages: Vec<StageCourse>,
 }
 
@@ -80,19 +80,21 @@ pub fn discovered(
     Ok((indexed, discovered))
 }
 
-/// Resolves and assembles `candidates`.
+/// Resolves and assembles the candidates.
 pub fn made(
     context: &Context<'_>,
     fetched: &Fetched,
     plugins: &Plugins,
     indexed: Indexed,
-    candidates: Vec<Candidate>,
+    discovered: Discovered,
 ) -> Result<Made, Problem> {
+    let Discovered { candidates, course } = discovered;
     let rules = shims::rules(plugins, &indexed);
     let resolved = resolve::resolve(context, &indexed, &rules, &candidates)?;
     let assembled = assemble::assemble(context, &fetched.sources, &indexed, &candidates, &resolved.closures)?;
-    let stages = vec![fetched.course.clone(), indexed.course.clone(), resolved.course, assembled.course.clone()];
-    Ok(Made { indexed, candidates, rules, closures: resolved.closures, assembled, stages })
+    let before = [fetched.course.clone(), indexed.course.clone(), course];
+    let stages = before.into_iter().chain([resolved.course, assembled.course.clone()]).collect();
+    Ok(Made { indexed, candidates, rules, assembled, stages })
 }
 
 /// The records of all candidates, before deduplication.

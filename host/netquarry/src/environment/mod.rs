@@ -79,6 +79,17 @@ impl Environment {
         format!("{:x}", hasher.finalize())
     }
 
+    /// As `run.json` tells it.
+    pub fn described(&self) -> serde_json::Value {
+        serde_json::json!({
+            "python": self.python,
+            "version": self.version,
+            "torch": self.torch,
+            "origin": self.origin,
+            "digest": self.digest(),
+        })
+    }
+
     /// Whether `import name` finds something: in the standard library or in an installed distribution.
     pub fn provides(&self, name: &str) -> bool {
         self.standard_library.contains(name) || self.packages.contains_key(name)

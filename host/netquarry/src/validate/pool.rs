@@ -183,7 +183,9 @@ impl Pool<'_> {
                     (verdict, transient && attempt < self.options.attempts)
                 }
                 // However few attempts there are: it may have been another job.
-                Err(WorkerLost) => {
+                Err(WorkerLost(error)) => {
+                    // Not in the verdict: which end notices first is a matter of chance.
+                    tracing::warn!(block = job.id, %error, "a Python worker was lost");
                     self.statistics(|statistics| statistics.workers_lost += 1);
                     (judge::lost(), !mem::replace(&mut lost, true))
                 }
