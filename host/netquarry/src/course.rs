@@ -78,6 +78,16 @@ pub struct StageCourse {
     pub cpu_seconds: f64,
 }
 
+impl StageCourse {
+    /// Adds another part of the same stage, which ran after this one.
+    pub fn add(&mut self, next: &Self) {
+        self.items += next.items;
+        self.cached += next.cached;
+        self.wall_seconds += next.wall_seconds;
+        self.cpu_seconds += next.cpu_seconds;
+    }
+}
+
 /// Measures one stage.
 #[derive(Debug)]
 pub struct Stopwatch {

@@ -36,7 +36,7 @@ use netquarry_core::closure::Rules;
 use netquarry_core::record::BlockRecord;
 use netquarry_core::source::Source;
 
-use crate::course::StageCourse;
+use crate::course::{Stage, StageCourse, Stopwatch};
 use crate::environment::Environment;
 use crate::findings::{Findings, is_promoted};
 use crate::library::folder::Files;
@@ -90,12 +90,24 @@ pub fn made(
 ) -> Result<Made, Problem> {
     let Discovered { candidates, course } = discovered;
     let rules = shims::rules(plugins, &indexed);
-    let resolved = resolve::resolve(context, &indexed, &rules, &candidates)?;
-    let assembled = assemble::assemble(context, &fetched.sources, &indexed, &candidates, &resolved.closures)?;
+    let packages = assemble::packages(&fetched.sources, &indexed.index);
+    let task = context.console.task("Assembling", "steps", 2 * candidates.len() as u64);
+    let mut resolving = Stopwatch::start(Stage::Resolve).stop("block", 0, 0);
+    let mut assembled = Assembled::none();
+    for batch in candidates.chunks(BATCH) {
+        let resolved = resolve::closures(context, &indexed, &rules, batch, &task)?;
+        resolving.add(&resolved.course);
+        assembled.extend(assemble::bundles(context, &packages, &indexed, batch, &resolved.closures, &task)?);
+    }
+    task.finish("Resolved", &resolve::told(&resolving));
+    context.console.status("Assembled", &assembled.told());
     let before = [fetched.course.clone(), indexed.course.clone(), course];
-    let stages = before.into_iter().chain([resolved.course, assembled.course.clone()]).collect();
+    let stages = before.into_iter().chain([resolving, assembled.course.clone()]).collect();
     Ok(Made { indexed, candidates, rules, assembled, stages })
 }
+
+/// So many blocks are resolved and then assembled at a time: closures are large, and only these are in memory.
+const BATCH: usize = 256;
 
 /// The records of all candidates, before deduplication.
 pub fn records(context: &Context<'_>, made: &Made, validated: &Validated) -> Vec<BlockRecord> {
@@ -119,7 +131,7 @@ pub fn contenders(context: &Context<'_>, made: &Made, records: &[BlockRecord]) -
             source: record.source.name.clone(),
             priority: candidate.priority,
             level: record.level,
-            code: Arc::clone(&bundle.code),
+            code: Arc::from(bundle.code()),
         })
     };
     parts.filter_map(contender).collect()

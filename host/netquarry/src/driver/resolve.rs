@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use super::context::Context;
 use super::discover::Candidate;
 use super::index::Indexed;
+use crate::console::Task;
 use crate::course::{Stage, StageCourse, Stopwatch, human_seconds, human_things};
 use crate::interrupt;
 use crate::problem::Problem;
@@ -30,8 +31,26 @@ pub fn resolve(
     rules: &Rules,
     candidates: &[Candidate],
 ) -> Result<Resolved, Problem> {
-    let watch = Stopwatch::start(Stage::Resolve);
     let task = context.console.task("Resolving", "blocks", candidates.len() as u64);
+    let resolved = closures(context, indexed, rules, candidates, &task)?;
+    task.finish("Resolved", &told(&resolved.course));
+    Ok(resolved)
+}
+
+/// How many blocks were resolved and how long it took.
+pub fn told(course: &StageCourse) -> String {
+    format!("{} in {}", human_things(course.items, "block"), human_seconds(course.wall_seconds))
+}
+
+/// The closures of `candidates`, which may be a part of all those that `task` counts.
+pub fn closures(
+    context: &Context<'_>,
+    indexed: &Indexed,
+    rules: &Rules,
+    candidates: &[Candidate],
+    task: &Task<'_>,
+) -> Result<Resolved, Problem> {
+    let watch = Stopwatch::start(Stage::Resolve);
     let closures = context.pool.install(|| {
         let closure = |candidate: &Candidate| {
             let closure = guarded(|| close(&indexed.index, rules, candidate.target)).map(Arc::new);
@@ -44,8 +63,6 @@ pub fn resolve(
             .collect()
     });
     interrupt::check()?;
-    let elapsed = human_seconds(watch.elapsed().as_secs_f64());
-    task.finish("Resolved", &format!("{} in {elapsed}", human_things(candidates.len(), "block")));
     Ok(Resolved { closures, course: watch.stop("block", candidates.len(), 0) })
 }
 
