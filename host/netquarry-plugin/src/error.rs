@@ -66,9 +66,9 @@ fn at(pointer: &str) -> String {
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallError {
     pub plugin: PluginIdentity,
-    /// What the plugin was asked to do: `discover`, `tables`, `answer`, `deduplicate`, `emit`, `describe`, `configure`.
+    /// What the plugin was asked to do: `describe`, `configure`, `discover`, `tell`, `answer about`, `deduplicate`, `emit`.
     pub stage: &'static str,
-    /// What it was asked about: a block, a name, the classes of modules. Empty where it is no item of work.
+    /// What it was asked about: a block, a name, the classes of modules, `its tables`. Empty where it needs no words.
     pub item: String,
     pub failure: CallFailure,
     /// What the plugin logged during the call, the last lines of it. A panic's message is among them.

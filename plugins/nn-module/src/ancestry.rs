@@ -99,10 +99,12 @@ pub fn abstract_methods(class: &ClassDescription) -> Vec<&str> {
     let mut seen: BTreeSet<&str> = class.attributes.iter().map(String::as_str).collect();
     let mut missing = Vec::new();
     let bodies = std::iter::once(&class.methods).chain(class.ancestors.iter().map(|ancestor| &ancestor.methods));
-    for method in bodies.flatten() {
-        if seen.insert(&method.name) && is_abstract(method) {
-            missing.push(method.name.as_str());
-        }
+    for body in bodies {
+        // Of several definitions in one body the last one stays.
+        let last = body.iter().rev().filter(|method| seen.insert(&method.name));
+        let mut own: Vec<&str> = last.filter(|method| is_abstract(method)).map(|method| method.name.as_str()).collect();
+        own.reverse();
+        missing.extend(own);
     }
     missing
 }

@@ -80,11 +80,6 @@ impl IndexedFile {
             .map(|(statement, binding)| (*statement, &self.statement(*statement).bindings[*binding as usize]))
     }
 
-    /// The global names that the file binds itself, in no particular order.
-    pub fn bound_names(&self) -> impl Iterator<Item = &str> {
-        self.binders.keys().map(|name| &**name)
-    }
-
     /// The package against which relative imports of the file are resolved.
     fn package(&self) -> &str {
         let module = self.module();

@@ -2,7 +2,7 @@
 
 use std::collections::{HashSet, VecDeque};
 
-use netquarry_core::facts::{FunctionFacts, ParameterKind};
+use netquarry_core::facts::FunctionFacts;
 use netquarry_core::index::{DefinitionId, FileId, Variable};
 use netquarry_core::record::ParameterRecord;
 use netquarry_core::resolve::Entity;
@@ -49,7 +49,7 @@ fn records(indexed: &Indexed, definition: DefinitionId, function: &FunctionFacts
     let bound = if is_static { 0 } else { 1 };
     let record = |parameter: &netquarry_core::facts::Parameter| ParameterRecord {
         name: facts.name(parameter.name).to_owned(),
-        kind: kind_name(parameter.kind).to_owned(),
+        kind: parameter.kind,
         annotation: parameter.annotation.and_then(slice),
         default: parameter.default.and_then(slice),
     };
@@ -58,14 +58,4 @@ fn records(indexed: &Indexed, definition: DefinitionId, function: &FunctionFacts
 
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-fn kind_name(kind: ParameterKind) -> &'static str {
-    match kind {
-        ParameterKind::PositionalOnly => "positional_only",
-        ParameterKind::PositionalOrKeyword => "positional_or_keyword",
-        ParameterKind::Variadic => "variadic",
-        ParameterKind::KeywordOnly => "keyword_only",
-        ParameterKind::VariadicKeyword => "variadic_keyword",
-    }
 }
