@@ -68,6 +68,17 @@ fn a_folder_of_models_is_deduplicated() {
 }
 
 #[test]
+fn a_deduplication_never_replaces_a_library() {
+    let playground = made();
+    let before = tree(&playground.path("out"));
+    for input in ["out", "package"] {
+        let run = playground.netquarry(&["dedup", "run", input, "--out", "out"]).ended(2);
+        assert!(run.stderr.contains("--out"), "{}", run.stderr);
+    }
+    assert!(tree(&playground.path("out")) == before, "the library has changed");
+}
+
+#[test]
 fn plugins_and_corpora_are_listed() {
     let playground = Playground::new();
     let plugins = playground.netquarry(&["plugin", "list", "--format", "json"]).succeeded().json();
