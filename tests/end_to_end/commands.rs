@@ -96,6 +96,7 @@ fn plugins_and_corpora_are_listed() {
             "dedup-lexical",
             "dedup-structural",
             "discover-nn-module-deep",
+            "shim-mmlab",
             "shim-timm",
             "shim-torchvision",
             "emit-neutral-spec"

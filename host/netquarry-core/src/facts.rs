@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::source::TextRange;
 
 /// Changes whenever the meaning or the layout of the facts does: stored facts of another version are made anew.
-pub const FACTS_VERSION: u32 = 2;
+pub const FACTS_VERSION: u32 = 3;
 
 /// An index into [`FileFacts::symbols`]: a name, or a dotted path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -117,6 +117,8 @@ pub struct Statement {
     pub mutations: Vec<Mutation>,
     /// Calls of dotted names, at any depth, in no particular order.
     pub calls: Vec<Call>,
+    /// Short strings that may be the key of something, at any depth. Sorted by position.
+    pub keys: Vec<KeyString>,
     /// The expressions of all annotations that `from __future__ import annotations` would keep from being evaluated:
     /// of parameters and results of functions at any depth, of names and attributes in module and class bodies.
     /// Sorted by position; an annotation that already is a string literal is left out.
@@ -268,6 +270,26 @@ pub struct Call {
     pub range: TextRange,
     /// The block that holds the call, where it is a statement by itself.
     pub statement_in: Option<Suite>,
+}
+
+/// A short string literal without spaces that stands among the arguments of a call, as a value of a dictionary or as the
+/// key under which an item is set.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeyString {
+    pub range: TextRange,
+    pub place: KeyPlace,
+    pub value: Box<str>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum KeyPlace {
+    /// `"BN"` in `register("BN")`, also in a list or tuple there.
+    Positional,
+    /// By the keyword or the literal key before it: `type` in `dict(type="BN")`, `{"type": "BN"}`,
+    /// `options["type"] = "BN"` and `options.setdefault("type", "BN")`.
+    Named(Symbol),
+    /// `"BN"` in `TABLE["BN"] = BatchNorm`
+    Item,
 }
 
 /// A block of statements.

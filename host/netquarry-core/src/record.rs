@@ -103,6 +103,16 @@ pub struct UnresolvedName {
     pub message: String,
 }
 
+/// A string in the place of a registry's key under which nothing is registered.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub struct UnknownKeyRecord {
+    /// `type` in `dict(type="BN")`
+    pub field: String,
+    pub key: String,
+    /// `timm/layers/x.py:12`
+    pub upstream: String,
+}
+
 /// Something of upstream that a shim left out or replaced.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReplacedRecord {
@@ -169,6 +179,8 @@ pub struct BlockRecord {
     /// PEP 508 requirements, sorted.
     pub requirements: Vec<String>,
     pub unresolved: Vec<UnresolvedName>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unknown_keys: Vec<UnknownKeyRecord>,
     pub replaced: Vec<ReplacedRecord>,
     pub edits: Vec<EditRecord>,
     pub closure: Vec<ClosureRecord>,

@@ -15,6 +15,10 @@ pub struct ShimTables {
     pub dropped_decorators: Vec<Rule>,
     /// Calls of these functions, as statements, are ballast (a logger's set-up, an API usage counter).
     pub dropped_calls: Vec<Rule>,
+    /// Definitions of which nothing reads the annotations while a block runs: an annotation that names something of the
+    /// corpus is kept as a string, and does not bring what it names. The path is that of the annotated definition.
+    pub postponed_annotations: Vec<Rule>,
+    pub registries: Vec<RegistryRule>,
     pub replaced_definitions: Vec<Replacement>,
     pub operator_namespaces: Vec<OperatorNamespace>,
     /// Names that only the plugin's function can answer about: dotted paths, a trailing `*` matches any rest.
@@ -26,6 +30,30 @@ pub struct ShimTables {
 pub struct Rule {
     /// The dotted path of what the rule is about; a trailing `*` matches any rest.
     pub path: String,
+    pub why: String,
+}
+
+/// Objects that map keys to classes and functions, how they are filled, and where keys to them stand.
+///
+/// An entry joins a closure only with its registry, and only where a definition of the closure holds its key. A decorator
+/// or call that makes an entry does not bring the registry: without it, it is left out.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct RegistryRule {
+    /// Dotted paths of classes: a global that is bound to a call of one of them is a registry.
+    pub classes: Vec<String>,
+    /// Patterns of further registries: containers, or functions that register.
+    pub objects: Vec<String>,
+    /// Methods that make an entry, as decorators and in calls: `register_module`. `__setitem__` stands for
+    /// `TABLE["key"] = x`, and the empty name for a call of the object itself.
+    pub methods: Vec<String>,
+    /// The keyword of such a method that takes the key, beside positional strings. An entry without one has the name of
+    /// what is registered for its key.
+    pub key_argument: String,
+    /// Where configurations name entries: `type` in `dict(type="BN")` and `{"type": "BN"}`.
+    pub key_fields: Vec<String>,
+    /// What ends the name of a scope before a key: `.` in `mmdet.ResNet`. The rest is looked for as well.
+    pub scope_separator: String,
     pub why: String,
 }
 

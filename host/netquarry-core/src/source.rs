@@ -39,9 +39,13 @@ impl TextRange {
 
 /// 1-based, inclusive line numbers of the lines that `range` touches.
 pub fn lines_of(text: &str, range: TextRange) -> [u32; 2] {
-    let count = |bytes: &[u8]| u32::try_from(bytes.iter().filter(|byte| **byte == b'\n').count()).expect("under 4 GiB");
-    let first = 1 + count(&text.as_bytes()[..range.start as usize]);
-    [first, first + count(&text.as_bytes()[range.start as usize..range.end as usize])]
+    let first = 1 + line_ends(&text[..range.start as usize]);
+    [first, first + line_ends(&text[range.start as usize..range.end as usize])]
+}
+
+/// The number of line ends in a text of less than 4 GiB.
+pub fn line_ends(text: &str) -> u32 {
+    u32::try_from(memchr::memchr_iter(b'\n', text.as_bytes()).count()).expect("files are below 4 GiB")
 }
 
 /// SHA-1 of the bytes of a file, as they are in the source; the key of everything that is derived from one file alone.

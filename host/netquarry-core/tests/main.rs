@@ -6,4 +6,5 @@
 )]
 
 mod closure;
+mod lineage;
 mod syntax;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use netquarry_core::dynamic::{CodeIndex, DefinitionKind, DefinitionSummary, DynamicAnswer, DynamicQuestion};
-use netquarry_core::shim::{BlockArguments, OperatorNamespace, Replacement, Rule, ShimTables};
+use netquarry_core::shim::{BlockArguments, OperatorNamespace, RegistryRule, Replacement, Rule, ShimTables};
 use wasmtime::component::Resource;
 
 use crate::bindings::repo_shim::netquarry::plugin::{index, rules};
@@ -109,6 +109,15 @@ impl index::HostCodeIndex for State {
 
 fn converted(plugin: String, tables: rules::Tables) -> ShimTables {
     let rule = |rule: rules::Rule| Rule { path: rule.path, why: rule.why };
+    let registry = |rule: rules::Registry| RegistryRule {
+        classes: rule.classes,
+        objects: rule.objects,
+        methods: rule.methods,
+        key_argument: rule.key_argument,
+        key_fields: rule.key_fields,
+        scope_separator: rule.scope_separator.unwrap_or_default(),
+        why: rule.why,
+    };
     let replacement = |rule: rules::Replacement| Replacement { path: rule.path, by: rule.by, why: rule.why };
     let namespace = |rule: rules::OperatorNamespace| OperatorNamespace {
         namespace: rule.namespace,
@@ -125,6 +134,8 @@ fn converted(plugin: String, tables: rules::Tables) -> ShimTables {
         packages: tables.packages,
         dropped_decorators: tables.dropped_decorators.into_iter().map(rule).collect(),
         dropped_calls: tables.dropped_calls.into_iter().map(rule).collect(),
+        postponed_annotations: tables.postponed_annotations.into_iter().map(rule).collect(),
+        registries: tables.registries.into_iter().map(registry).collect(),
         replaced_definitions: tables.replaced_definitions.into_iter().map(replacement).collect(),
         operator_namespaces: tables.operator_namespaces.into_iter().map(namespace).collect(),
         dynamic: tables.dynamic_names,
@@ -135,10 +146,15 @@ fn converted(plugin: String, tables: rules::Tables) -> ShimTables {
 /// What makes the tables unacceptable: a rule that is about everything or nothing, or that keeps its reason to itself.
 fn flaw(tables: &ShimTables) -> Option<String> {
     let ShimTables { dropped_decorators, dropped_calls, replaced_definitions, operator_namespaces, .. } = tables;
-    let rules = dropped_decorators.iter().chain(dropped_calls).map(|rule| (&rule.path, &rule.why));
+    let rules = dropped_decorators.iter().chain(dropped_calls).chain(&tables.postponed_annotations);
+    let rules = rules.map(|rule| (&rule.path, &rule.why));
+    let registries = tables
+        .registries
+        .iter()
+        .flat_map(|rule| rule.classes.iter().chain(&rule.objects).map(|path| (path, &rule.why)));
     let replacements = replaced_definitions.iter().map(|rule| (&rule.path, &rule.why));
     let namespaces = operator_namespaces.iter().map(|rule| (&rule.namespace, &rule.why));
-    let reasoned = rules.chain(replacements).chain(namespaces);
+    let reasoned = rules.chain(registries).chain(replacements).chain(namespaces);
     let mut paths = tables.dynamic.iter().chain(tables.arguments.iter().map(|rule| &rule.path));
     for (path, why) in reasoned {
         if !is_specific(path) {

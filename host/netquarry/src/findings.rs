@@ -264,6 +264,7 @@ pub(crate) mod tests {
             lines: Some(lines),
             requirements: vec!["torch".to_owned()],
             unresolved: Vec::new(),
+            unknown_keys: Vec::new(),
             replaced: Vec::new(),
             edits: Vec::new(),
             closure: Vec::new(),

@@ -44,6 +44,8 @@ impl RepoShim for Timm {
             packages: vec!["timm".to_owned()],
             dropped_decorators: DROPPED_DECORATORS.map(rule).to_vec(),
             dropped_calls: Vec::new(),
+            postponed_annotations: Vec::new(),
+            registries: Vec::new(),
             replaced_definitions: Vec::new(),
             operator_namespaces: Vec::new(),
             dynamic_names: Vec::new(),

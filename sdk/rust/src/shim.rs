@@ -5,7 +5,7 @@ pub use crate::bindings::repo_shim::netquarry::plugin::index::{
     Answer, Definition, DefinitionKind, ExternalImport, Question, Resolved, Substitute,
 };
 pub use crate::bindings::repo_shim::netquarry::plugin::rules::{
-    BlockArguments, OperatorNamespace, Replacement, Rule, Tables,
+    BlockArguments, OperatorNamespace, Registry, Replacement, Rule, Tables,
 };
 
 /// A plugin of the kind `repo-shim`.

@@ -97,8 +97,7 @@ impl Editing<'_> {
             let replacement = if assigns || is_hidden { format!("globals()[\"{name}\"]") } else { name.to_owned() };
             let range = TextRange::new(reference.range.start, end);
             if range.slice(text) != replacement {
-                let reason =
-                    if consumed > 0 { "the module is part of this file" } else { "two definitions bear one name" };
+                let reason = if consumed > 0 { "the module is part of this file" } else { self.names.reason(named) };
                 edits.push(Edit { range, replacement, reason });
             }
         }
@@ -121,7 +120,7 @@ impl Editing<'_> {
                 (name != facts.name(binding.name)).then(|| Edit {
                     range: binding.range,
                     replacement: name.to_owned(),
-                    reason: "two definitions bear one name",
+                    reason: self.names.reason(&Named::Variable(variable)),
                 })
             })
             .collect()
@@ -130,15 +129,22 @@ impl Editing<'_> {
     /// Annotations that upstream's file keeps from being evaluated are quoted one by one where the bundle cannot say so
     /// for all of them.
     fn quoted_annotations(&self, definition: DefinitionId, text: &str) -> Vec<Edit> {
-        if self.future_annotations || !self.index.file(definition.file).facts.future_annotations {
+        if self.future_annotations {
             return Vec::new();
         }
-        let quoted = self.index.statement(definition).annotations.iter().flat_map(|range| {
+        let is_postponed = self.index.file(definition.file).facts.future_annotations;
+        let (annotations, reason) = if is_postponed {
+            let annotations = &self.index.statement(definition).annotations;
+            (annotations, "upstream's file postpones the evaluation of annotations")
+        } else {
+            (&self.closure.definitions[&definition].postponed, "a shim says that nothing reads this annotation")
+        };
+        let quoted = annotations.iter().flat_map(|range| {
             let (open, close) = quotes(range.slice(text));
             let insert = |at: u32, replacement: &str| Edit {
                 range: TextRange::new(at, at),
                 replacement: replacement.to_owned(),
-                reason: "upstream's file postpones the evaluation of annotations",
+                reason,
             };
             [insert(range.start, open), insert(range.end, close)]
         });
@@ -204,6 +210,12 @@ impl Editing<'_> {
                 }
                 Entity::External(object) => {
                     external.push((external_import(import, &object, name, &wanted), wanted == local))
+                }
+                Entity::Module(file) if self.closure.namespaces.contains_key(&file) => {
+                    let global = self.names.of(&Named::Module(file));
+                    if global != wanted {
+                        lines.push(format!("{wanted} = {global}"));
+                    }
                 }
                 Entity::Module(_)
                 | Entity::Namespace(..)

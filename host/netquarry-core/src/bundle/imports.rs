@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::edits::{import_member, import_module};
 use super::names::Names;
-use super::uses::{Named, Uses};
+use super::uses::{Named, TYPES, Uses};
 use crate::closure::Closure;
 use crate::facts::{Guard, ImportForm, StatementKind};
 use crate::index::{DefinitionId, FileId, FileSet, Index, Module, is_unguarded};
@@ -52,6 +52,15 @@ pub(super) fn collect(index: &Index, closure: &Closure, uses: &Uses<'_>, names: 
             }
         }
     }
+    for (file, named) in &uses.namespaces {
+        for (_, named) in named {
+            if let Named::External { path, wanted } = named {
+                users.entry((path, wanted)).or_default().insert(*file);
+            }
+        }
+    }
+    // What makes module objects.
+    users.entry((TYPES, TYPES)).or_default();
     let gateways = gateways(index, closure);
     for ((path, wanted), ways) in &uses.externals {
         let name = names.of(&Named::External { path: path.clone(), wanted: wanted.clone() });

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use crate::closure::Closure;
 use crate::index::{FileId, Index};
-use crate::record::{ClosureRecord, EditRecord, ReplacedRecord, UnresolvedName};
+use crate::record::{ClosureRecord, EditRecord, ReplacedRecord, UnknownKeyRecord, UnresolvedName};
 use crate::source::lines_of;
 
 pub use edits::Edit;
@@ -33,6 +33,7 @@ pub struct Bundle {
     /// Import statements in the text that only register compiled operators.
     pub operator_imports: Vec<String>,
     pub unresolved: Vec<UnresolvedName>,
+    pub unknown_keys: Vec<UnknownKeyRecord>,
     pub replaced: Vec<ReplacedRecord>,
     pub edits: Vec<EditRecord>,
     pub closure: Vec<ClosureRecord>,
@@ -68,6 +69,7 @@ pub fn assemble(index: &Index, closure: &Closure, texts: &Texts<'_>) -> Bundle {
         packages: imports.packages,
         operator_imports: closure.operators.iter().map(|operator| operator.import.clone()).collect(),
         unresolved: unresolved_records(index, closure, texts),
+        unknown_keys: unknown_key_records(index, closure, texts),
         replaced: closure.replaced.clone(),
         edits: rendered.edits,
         closure: closure_records(index, closure, texts),
@@ -89,6 +91,16 @@ fn unresolved_records(index: &Index, closure: &Closure, texts: &Texts<'_>) -> Ve
     records.sort();
     records.dedup();
     records
+}
+
+fn unknown_key_records(index: &Index, closure: &Closure, texts: &Texts<'_>) -> Vec<UnknownKeyRecord> {
+    let record = |unknown: &crate::closure::UnknownKey| {
+        let file = unknown.definition.file;
+        let [line, _] = lines_of(&texts(file), unknown.range);
+        let upstream = format!("{}:{line}", index.file(file).file.path);
+        UnknownKeyRecord { field: unknown.field.clone(), key: unknown.key.clone(), upstream }
+    };
+    closure.unknown_keys.iter().map(record).collect()
 }
 
 fn closure_records(index: &Index, closure: &Closure, texts: &Texts<'_>) -> Vec<ClosureRecord> {

@@ -10,12 +10,19 @@ use crate::index::{FileId, Index, Variable};
 #[derive(Debug)]
 pub(super) struct Names {
     names: BTreeMap<Named, String>,
+    /// Why something does not have the name that upstream gives it.
+    reasons: BTreeMap<Named, &'static str>,
 }
 
 impl Names {
     /// The name under which the bundle holds it.
     pub(super) fn of(&self, named: &Named) -> &str {
         &self.names[named]
+    }
+
+    /// Why it is not called what upstream calls it.
+    pub(super) fn reason(&self, named: &Named) -> &'static str {
+        self.reasons.get(named).copied().unwrap_or("the bundle calls it by its name in the module that defines it")
     }
 
     pub(super) fn of_variable(&self, variable: Variable) -> Option<&str> {
@@ -27,6 +34,8 @@ impl Names {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Claim {
     Target,
+    /// The text that a shim puts in the place of a definition binds upstream's name.
+    Replaced,
     External,
     /// Classes and functions are known by their name at run time too.
     Defined,
@@ -39,6 +48,8 @@ pub(super) fn assign(index: &Index, closure: &Closure, uses: &Uses<'_>) -> Names
     for variable in closure.variables.keys() {
         let claim = if *variable == closure.target.variable {
             Claim::Target
+        } else if closure.replacements.contains_key(variable) {
+            Claim::Replaced
         } else if index.is_defined_by_statement(*variable) {
             Claim::Defined
         } else {
@@ -51,6 +62,10 @@ pub(super) fn assign(index: &Index, closure: &Closure, uses: &Uses<'_>) -> Names
         let name = index.file(*file).facts.name(*symbol).to_owned();
         claims.push((Claim::Alias, file.0, Named::Alias(*file, *symbol), name));
     }
+    for file in closure.namespaces.keys() {
+        let name = index.file(*file).stem().to_owned();
+        claims.push((Claim::Assigned, u32::MAX, Named::Module(*file), name));
+    }
     for (path, wanted) in uses.externals.keys() {
         let named = Named::External { path: path.clone(), wanted: wanted.clone() };
         claims.push((Claim::External, 0, named, wanted.clone()));
@@ -58,13 +73,28 @@ pub(super) fn assign(index: &Index, closure: &Closure, uses: &Uses<'_>) -> Names
     claims.sort();
     let mut fresh = Fresh { index, closure, taken: uses.reserved.iter().cloned().collect(), identifiers: None };
     let mut names = BTreeMap::new();
+    let mut reasons = BTreeMap::new();
     for (claim, _, named, wanted) in claims {
-        let is_free = !fresh.taken.contains(&wanted) && !uses.captured.contains(&named);
-        let name = if claim == Claim::Target || is_free { wanted } else { fresh.name(&named, &wanted) };
+        let obstacle = if claim == Claim::Target { None } else { obstacle(uses, &fresh.taken, &named, &wanted) };
+        let name = if obstacle.is_some() { fresh.name(&named, &wanted) } else { wanted };
         fresh.taken.insert(name.clone());
+        reasons.extend(obstacle.map(|obstacle| (named.clone(), obstacle)));
         names.insert(named, name);
     }
-    Names { names }
+    Names { names, reasons }
+}
+
+/// What stands in the way of the name that upstream gives it.
+fn obstacle(uses: &Uses<'_>, taken: &HashSet<String>, named: &Named, wanted: &str) -> Option<&'static str> {
+    if uses.reserved.contains(wanted) {
+        Some("elsewhere in the bundle the name is a builtin's, or nobody's")
+    } else if taken.contains(wanted) {
+        Some("two definitions bear one name")
+    } else if uses.captured.contains(named) {
+        Some("a local variable would hide it")
+    } else {
+        None
+    }
 }
 
 fn first_rank(index: &Index, variable: Variable) -> u32 {
@@ -92,6 +122,7 @@ impl Fresh<'_> {
             Named::Variable(Variable { file, .. }) | Named::Alias(file, _) => {
                 self.index.file(*file).module().to_owned()
             }
+            Named::Module(_) => "module".to_owned(),
             Named::External { path, .. } => {
                 path.rsplit_once('.').map_or(path.as_str(), |(module, _)| module).to_owned()
             }

@@ -16,6 +16,8 @@ use crate::index::{DefinitionId, FileId, Index, Variable};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Item {
     Definition(DefinitionId),
+    /// A module as an object, once all that it holds is there.
+    Namespace(FileId),
     /// What a shim puts in the place of all binders of a variable.
     Replacement(Variable),
     /// `g = f`, for a name that a file gives to a variable of another.
@@ -47,6 +49,7 @@ pub(super) fn order(index: &Index, closure: &Closure, uses: &Uses<'_>) -> (Vec<I
 fn describe(index: &Index, item: Item) -> String {
     match item {
         Item::Definition(definition) => index.definition_path(definition),
+        Item::Namespace(file) => index.file(file).module().to_owned(),
         Item::Replacement(variable) => index.variable_path(variable),
         Item::Alias(file, symbol) => format!("{}.{}", index.file(file).module(), index.file(file).facts.name(symbol)),
     }
@@ -76,6 +79,9 @@ impl Graph {
         for definition in closure.definitions.keys() {
             items.push((index.imports().rank(*definition), Item::Definition(*definition)));
         }
+        for file in closure.namespaces.keys() {
+            items.push((last_rank(index, *file), Item::Namespace(*file)));
+        }
         for variable in closure.replacements.keys() {
             items.push((variable_rank(index, *variable), Item::Replacement(*variable)));
         }
@@ -101,6 +107,10 @@ impl Graph {
                     Item::Alias(file, symbol) => {
                         node.eager = providers.of_variable(uses.aliases[&(*file, *symbol)], *rank)
                     }
+                    Item::Namespace(file) => {
+                        let members = uses.namespaces[file].iter();
+                        node.eager = members.flat_map(|(_, named)| providers.of(named, *rank)).collect();
+                    }
                     Item::Replacement(_) => {}
                 }
                 node
@@ -116,6 +126,13 @@ fn variable_rank(index: &Index, variable: Variable) -> u32 {
     first.map_or(0, |(statement, _)| index.imports().rank(DefinitionId { file: variable.file, statement }))
 }
 
+/// Of the last statement of a file.
+fn last_rank(index: &Index, file: FileId) -> u32 {
+    let last =
+        u32::try_from(index.file(file).facts.statements.len()).expect("fewer than 2^32 statements").checked_sub(1);
+    last.map_or(0, |statement| index.imports().rank(DefinitionId { file, statement }))
+}
+
 struct Providers<'graph> {
     index: &'graph Index,
     closure: &'graph Closure,
@@ -129,11 +146,7 @@ impl Providers<'_> {
         let is_decorated = statement.functions.iter().any(|function| !function.decorators.is_empty())
             || statement.classes.iter().any(|class| !class.decorators.is_empty());
         for (found, named) in &uses.by_definition[&definition] {
-            let provided = match named {
-                Named::Variable(variable) => self.of_variable(*variable, node.rank),
-                Named::Alias(file, symbol) => vec![self.places[&Item::Alias(*file, *symbol)]],
-                Named::External { .. } => continue,
-            };
+            let provided = self.of(named, node.rank);
             if is_eager(self.index, definition, found.reference) {
                 if may_call(found.reference) {
                     node.called.extend(&provided);
@@ -157,6 +170,16 @@ impl Providers<'_> {
         node.eager.retain(|place| *place != own);
         if is_decorated {
             node.called.push(own);
+        }
+    }
+
+    /// The items that provide what a name stands for.
+    fn of(&self, named: &Named, rank: u32) -> Vec<usize> {
+        match named {
+            Named::Variable(variable) => self.of_variable(*variable, rank),
+            Named::Alias(file, symbol) => vec![self.places[&Item::Alias(*file, *symbol)]],
+            Named::Module(file) => vec![self.places[&Item::Namespace(*file)]],
+            Named::External { .. } => Vec::new(),
         }
     }
 

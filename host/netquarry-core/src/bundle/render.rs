@@ -7,13 +7,13 @@ use super::edits::{Edit, Editing};
 use super::imports::Imports;
 use super::names::Names;
 use super::order::Item;
-use super::uses::{Named, Uses};
+use super::uses::{Named, TYPES, Uses};
 use super::{LineSpan, Texts};
 use crate::closure::Closure;
 use crate::facts::StatementKind;
 use crate::index::{DefinitionId, FileId, Index, Variable};
 use crate::record::EditRecord;
-use crate::source::{TextRange, lines_of};
+use crate::source::{TextRange, line_ends, lines_of};
 
 pub(super) struct Parts<'parts> {
     pub(super) index: &'parts Index,
@@ -65,6 +65,11 @@ pub(super) fn render(parts: &Parts<'_>, texts: &Texts<'_>) -> Rendered {
                 }
                 previous = Some(Place { file: Some(definition.file), is_block });
             }
+            Item::Namespace(file) => {
+                page.separate(previous, Place { file: None, is_block: true }, "");
+                page.push(&namespace(parts, *file));
+                previous = Some(Place { file: None, is_block: true });
+            }
             Item::Replacement(variable) => {
                 let replacement = &parts.closure.replacements[variable];
                 page.separate(previous, Place { file: None, is_block: true }, "");
@@ -85,6 +90,19 @@ pub(super) fn render(parts: &Parts<'_>, texts: &Texts<'_>) -> Rendered {
         }
     }
     Rendered { text: page.text, edits: page.edits, line_map: page.line_map }
+}
+
+/// The statements that make a module object.
+fn namespace(parts: &Parts<'_>, file: FileId) -> String {
+    let module = parts.index.file(file).module();
+    let name = parts.names.of(&Named::Module(file));
+    let types = parts.names.of(&Named::External { path: TYPES.to_owned(), wanted: TYPES.to_owned() });
+    let mut text =
+        format!("# The module {module}, which is used as an object.\n{name} = {types}.ModuleType(\"{module}\")\n");
+    for (member, named) in &parts.uses.namespaces[&file] {
+        text.push_str(&format!("{name}.{member} = {}\n", parts.names.of(named)));
+    }
+    text
 }
 
 /// Whether the bundle can postpone the evaluation of all annotations, as the files of all its definitions do that have
@@ -131,7 +149,7 @@ struct Page {
 impl Page {
     fn push(&mut self, text: &str) {
         self.text.push_str(text);
-        self.line_ends += newlines(text);
+        self.line_ends += line_ends(text);
     }
 
     fn end_line(&mut self) {
@@ -161,7 +179,7 @@ impl Page {
             self.copy(TextRange::new(from, edit.range.start).slice(text), path, &mut line);
             self.note(&edit, path, line, text);
             self.push(&edit.replacement);
-            line += newlines(edit.range.slice(text));
+            line += line_ends(edit.range.slice(text));
             from = edit.range.end;
         }
         self.copy(TextRange::new(from, whole.end.max(from)).slice(text), path, &mut line);
@@ -171,7 +189,7 @@ impl Page {
     /// Appends upstream's text, which starts on line `line` of `path`.
     fn copy(&mut self, piece: &str, path: &str, line: &mut u32) {
         let bundle_start = 1 + self.line_ends;
-        let lines = 1 + newlines(piece);
+        let lines = 1 + line_ends(piece);
         match self.line_map.last_mut() {
             // An edit within a line leaves the lines in step.
             Some(last)
@@ -184,7 +202,7 @@ impl Page {
             _ => self.line_map.push(LineSpan { bundle_start, lines, path: path.to_owned(), upstream_start: *line }),
         }
         self.push(piece);
-        *line += newlines(piece);
+        *line += line_ends(piece);
     }
 
     fn note(&mut self, edit: &Edit, path: &str, line: u32, text: &str) {
@@ -195,10 +213,6 @@ impl Page {
             reason: edit.reason.to_owned(),
         });
     }
-}
-
-fn newlines(text: &str) -> u32 {
-    u32::try_from(text.bytes().filter(|byte| *byte == b'\n').count()).expect("files are below 4 GiB")
 }
 
 /// The end of the comment that follows on the same line, or `end` where something else does.

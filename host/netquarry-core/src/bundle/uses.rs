@@ -2,10 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use crate::closure::Closure;
+use crate::closure::{Closure, Namespace};
 use crate::facts::{Access, Evaluation, Reference, ReferenceBinding, Role, ScopeKind, Symbol};
 use crate::index::{DefinitionId, FileId, Index, Variable};
 use crate::resolve::{Entity, External, Resolution};
+
+/// The standard module whose `ModuleType` makes module objects.
+pub(super) const TYPES: &str = "types";
 
 /// What a name of a bundle stands for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -20,6 +23,8 @@ pub(super) enum Named {
         path: String,
         wanted: String,
     },
+    /// A module as an object.
+    Module(FileId),
 }
 
 /// One reference of a definition that is looked up in the bundle's globals.
@@ -40,6 +45,8 @@ pub(super) struct Uses<'index> {
     pub(super) externals: BTreeMap<(String, String), BTreeSet<External>>,
     /// Paths of attributes that a file reads off a package that `import a.b` binds: `["utils", "checkpoint"]`.
     pub(super) root_paths: BTreeMap<(FileId, String), BTreeSet<Vec<String>>>,
+    /// What the names of modules that are used as objects stand for.
+    pub(super) namespaces: BTreeMap<FileId, Vec<(String, Named)>>,
     /// Names that belong to Python, or to nothing.
     pub(super) reserved: BTreeSet<String>,
     /// What a local variable would hide where it is used under the name that it has upstream.
@@ -56,12 +63,15 @@ pub(super) fn collect<'index>(index: &'index Index, closure: &'index Closure) ->
         for (reference, resolution) in statement.references.iter().zip(&closed.resolutions) {
             let Some(resolution) = resolution else { continue };
             let found = Use { definition: *id, reference, resolution };
-            if let Some(name) = uses.add(index, found) {
+            if let Some(name) = uses.add(index, closure, found) {
                 uses.note_capture(index, found, &name);
                 named.push((found, name));
             }
         }
         uses.by_definition.insert(*id, named);
+    }
+    for (file, namespace) in &closure.namespaces {
+        uses.add_namespace(*file, namespace);
     }
     uses
 }
@@ -89,6 +99,7 @@ impl<'index> Uses<'index> {
             Named::Variable(variable) => index.variable_name(*variable),
             Named::Alias(..) => return,
             Named::External { wanted, .. } => wanted,
+            Named::Module(file) => index.file(*file).stem(),
         };
         if found.resolution.consumed == 0 && facts.name(found.reference.name) == wanted {
             return;
@@ -109,8 +120,28 @@ impl<'index> Uses<'index> {
         }
     }
 
+    /// A module object has the names of the module, whatever the bundle calls what they stand for.
+    fn add_namespace(&mut self, file: FileId, namespace: &Namespace) {
+        let module_type = External::Module(TYPES.to_owned());
+        self.externals.entry((TYPES.to_owned(), TYPES.to_owned())).or_default().insert(module_type);
+        let named = namespace.members.iter().filter_map(|(name, entity)| {
+            let named = match entity {
+                Entity::Variable(variable) => Named::Variable(*variable),
+                Entity::External(external) => {
+                    let key = (external.object_path(), name.clone());
+                    self.externals.entry(key.clone()).or_default().insert(external.clone());
+                    Named::External { path: key.0, wanted: key.1 }
+                }
+                _ => return None,
+            };
+            Some((name.clone(), named))
+        });
+        let named = named.collect();
+        self.namespaces.insert(file, named);
+    }
+
     /// Notes a use; `None` for one that leaves nothing to name.
-    fn add(&mut self, index: &Index, found: Use<'index>) -> Option<Named> {
+    fn add(&mut self, index: &Index, closure: &Closure, found: Use<'index>) -> Option<Named> {
         let Use { definition, reference, resolution } = found;
         let facts = &index.file(definition.file).facts;
         let local = facts.name(reference.name);
@@ -148,6 +179,7 @@ impl<'index> Uses<'index> {
                 self.reserved.insert(local.to_owned());
                 None
             }
+            Entity::Module(file) if closure.namespaces.contains_key(file) => Some(Named::Module(*file)),
             Entity::Module(_) | Entity::Namespace(..) | Entity::Missing(_) => {
                 self.reserved.insert(local.to_owned());
                 None

@@ -2,7 +2,11 @@
 //!
 //! The closure is about *what*; [`crate::bundle`] decides about order, names and text.
 
+mod annotations;
 mod ask;
+mod namespace;
+mod registrations;
+mod registries;
 mod rules;
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
@@ -14,6 +18,7 @@ use crate::resolve::{Entity, External, Missing, Resolution};
 use crate::shim::{OperatorNamespace, Replacement};
 use crate::source::TextRange;
 
+pub use namespace::Namespace;
 pub use rules::{Dynamics, Rules};
 
 /// A block, by the variable that its class statement binds.
@@ -43,6 +48,8 @@ pub struct ClosedDefinition {
     pub dropped: Vec<TextRange>,
     /// Call statements that a shim drops.
     pub dropped_calls: Vec<Call>,
+    /// Annotations of which a shim says that nothing reads them, and which name something of the corpus.
+    pub postponed: Vec<TextRange>,
 }
 
 /// The definitions and external objects that a block needs, transitively.
@@ -52,12 +59,26 @@ pub struct Closure {
     pub definitions: BTreeMap<DefinitionId, ClosedDefinition>,
     /// The global variables of the corpus that are needed, each with the need that brought it.
     pub variables: BTreeMap<Variable, Need>,
+    /// Modules that are used as objects.
+    pub namespaces: BTreeMap<FileId, Namespace>,
     /// Variables whose definitions a shim replaces.
     pub replacements: BTreeMap<Variable, Replacement>,
     /// Imports that register the operators that the block uses.
     pub operators: Vec<OperatorNamespace>,
     pub replaced: Vec<ReplacedRecord>,
     pub unresolved: Vec<Unresolved>,
+    /// Keys that none of the closure's registries has.
+    pub unknown_keys: Vec<UnknownKey>,
+}
+
+/// A string in the place of a registry's key that names no entry of the index.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct UnknownKey {
+    pub definition: DefinitionId,
+    pub range: TextRange,
+    /// `type` in `dict(type="BN")`
+    pub field: String,
+    pub key: String,
 }
 
 /// A reference that leads nowhere, or to something that no file can carry.
@@ -88,26 +109,44 @@ pub fn close(index: &Index, rules: &Rules, target: Target) -> Closure {
             target,
             definitions: BTreeMap::new(),
             variables: BTreeMap::new(),
+            namespaces: BTreeMap::new(),
             replacements: BTreeMap::new(),
             operators: Vec::new(),
             replaced: Vec::new(),
             unresolved: Vec::new(),
+            unknown_keys: Vec::new(),
         },
         waiting: VecDeque::new(),
         imported: None,
         patched: HashSet::new(),
+        left_out: Vec::new(),
+        left_out_records: Vec::new(),
+        keys: Vec::new(),
+        unknown_keys: Vec::new(),
     };
     let need = Need { by: None, reference: String::new(), confidence: Confidence::DirectImport };
     closing.need_variable(target.variable, need);
-    while let Some(definition) = closing.waiting.pop_front() {
-        closing.follow(definition);
+    loop {
+        while let Some(definition) = closing.waiting.pop_front() {
+            closing.follow(definition);
+        }
+        if !closing.enter_registries() {
+            break;
+        }
     }
     let mut closure = closing.closure;
+    closure.replaced.extend(closing.left_out_records.into_iter().map(|(_, _, record)| record));
+    closure.unknown_keys = closing.unknown_keys;
+    closure.unknown_keys.sort();
+    closure.unknown_keys.dedup();
     closure.replaced.sort_by(|left, right| (&left.what, &left.by).cmp(&(&right.what, &right.by)));
     closure.replaced.dedup();
     closure.unresolved.sort_by_key(|unresolved| (unresolved.definition, unresolved.range));
     closure
 }
+
+/// Attributes of every module that say where its file lies.
+const PLACES: [&str; 3] = ["__file__", "__path__", "__spec__"];
 
 struct Closing<'index> {
     index: &'index Index,
@@ -118,6 +157,12 @@ struct Closing<'index> {
     imported: Option<crate::index::FileSet>,
     /// Files whose changes of external objects were looked through.
     patched: HashSet<FileId>,
+    /// Entries of registries that are not in the closure.
+    left_out: Vec<registries::LeftOut>,
+    left_out_records: Vec<(DefinitionId, TextRange, ReplacedRecord)>,
+    /// The strings of the closure's definitions that may be keys, by their place in `Statement::keys`.
+    keys: Vec<(DefinitionId, u32)>,
+    unknown_keys: Vec<UnknownKey>,
 }
 
 impl Closing<'_> {
@@ -125,7 +170,13 @@ impl Closing<'_> {
         if self.closure.definitions.contains_key(&definition) {
             return;
         }
-        let empty = ClosedDefinition { need, resolutions: Vec::new(), dropped: Vec::new(), dropped_calls: Vec::new() };
+        let empty = ClosedDefinition {
+            need,
+            resolutions: Vec::new(),
+            dropped: Vec::new(),
+            dropped_calls: Vec::new(),
+            postponed: Vec::new(),
+        };
         self.closure.definitions.insert(definition, empty);
         self.waiting.push_back(definition);
         self.need_patches(definition);
@@ -145,6 +196,9 @@ impl Closing<'_> {
                 plugin: plugin.to_owned(),
             });
             self.closure.replacements.insert(variable, replacement.clone());
+            for operators in self.rules.operator_namespaces_in(&replacement.by) {
+                self.need_operator_namespace(&operators.namespace);
+            }
             return;
         }
         let file = self.index.file(variable.file);
@@ -159,14 +213,14 @@ impl Closing<'_> {
             if let BindingKind::Import { import, name: place } = binding.kind {
                 let import = &file.statement(statement).imports[import as usize];
                 let entity = self.index.resolve_imported(variable.file, import, place);
-                let is_module = matches!(entity, Entity::Module(_));
-                if !is_module && !import.guards.contains(&crate::facts::Guard::TypeChecking) {
+                if !import.guards.contains(&crate::facts::Guard::TypeChecking) {
                     self.need_entity(definition, import.range, name, &entity, Confidence::DirectImport);
                 }
             }
         }
         for mutation in self.index.mutations_of(variable) {
-            if mutation.file == variable.file || self.may_run(mutation.file) {
+            let is_entry = self.rules.registrations(self.index).is_entry(variable, *mutation);
+            if !is_entry && (mutation.file == variable.file || self.may_run(mutation.file)) {
                 self.need_definition(*mutation, need.clone());
             }
         }
@@ -196,27 +250,42 @@ impl Closing<'_> {
     fn follow(&mut self, definition: DefinitionId) {
         let index = self.index;
         let statement = index.statement(definition);
-        let dropped = self.drop_decorators(definition);
-        let dropped_calls = self.drop_calls(definition);
+        let (mut dropped, mut dropped_calls) = self.leave_out_entries(definition);
+        dropped.extend(self.drop_decorators(definition));
+        dropped_calls.extend(self.drop_calls(definition));
+        self.note_keys(definition);
+        let (postponed, types) = self.postpone_annotations(definition);
         let mut resolutions = Vec::with_capacity(statement.references.len());
-        for reference in &statement.references {
+        for (reference, resolution) in statement.references.iter().zip(index.resolutions(definition)) {
             let gone = dropped.iter().copied().chain(dropped_calls.iter().map(|call| call.range));
-            if gone.into_iter().any(|range| range.contains(reference.range)) {
+            if gone.into_iter().any(|range| range.contains(reference.range))
+                || types.iter().any(|range| range.contains(reference.range))
+            {
                 resolutions.push(None);
                 continue;
             }
-            let mut resolution = index.resolve(definition, reference);
-            self.keep_outside(definition, &mut resolution);
-            let written = written(index, definition, reference, resolution.consumed);
-            self.need_operators(reference, definition, &resolution);
-            self.ask(definition, reference, &resolution);
-            self.need_entity(definition, reference.range, &written, &resolution.entity, resolution.confidence);
-            resolutions.push(Some(resolution));
+            resolutions.push(Some(self.follow_reference(definition, reference, resolution.clone())));
         }
         let closed = self.closure.definitions.get_mut(&definition).expect("only needed definitions are followed");
         closed.resolutions = resolutions;
         closed.dropped = dropped;
         closed.dropped_calls = dropped_calls;
+        closed.postponed = postponed;
+    }
+
+    /// Brings what a reference means; returns it as the closure has it.
+    fn follow_reference(
+        &mut self,
+        definition: DefinitionId,
+        reference: &Reference,
+        mut resolution: Resolution,
+    ) -> Resolution {
+        self.keep_outside(definition, &mut resolution);
+        let written = written(self.index, definition, reference, resolution.consumed);
+        self.need_operators(reference, definition, &resolution);
+        self.ask(definition, reference, &resolution);
+        self.need_entity(definition, reference.range, &written, &resolution.entity, resolution.confidence);
+        resolution
     }
 
     /// A block that is itself defined in a package that stays an import (torch) imports the rest of that package.
@@ -249,10 +318,7 @@ impl Closing<'_> {
                 let need = Need { by: Some(definition), reference: written.to_owned(), confidence };
                 self.need_variable(*variable, need);
             }
-            Entity::Module(module) => {
-                let message = format!("the module `{}` is used as an object", self.index.file(*module).module());
-                self.unresolved(definition, range, written, false, message);
-            }
+            Entity::Module(module) => self.need_namespace(definition, range, written, *module),
             Entity::Missing(missing) => self.unresolved(definition, range, written, false, missing_message(missing)),
             Entity::Namespace(_, package) => {
                 let message = format!("the namespace package `{package}` is used as an object");
@@ -261,6 +327,10 @@ impl Closing<'_> {
             Entity::Undefined if !self.is_stored_by_a_function(definition.file, written) => {
                 let message = "no statement of the module binds this name".to_owned();
                 self.unresolved(definition, range, written, true, message);
+            }
+            Entity::ModuleAttribute if PLACES.contains(&written) => {
+                let message = "it names the bundle's own place: what upstream keeps beside its source is not there";
+                self.unresolved(definition, range, written, false, message.to_owned());
             }
             Entity::Undefined | Entity::External(_) | Entity::Builtin | Entity::ModuleAttribute => {}
         }
@@ -303,6 +373,10 @@ impl Closing<'_> {
         }
         let Some(rest) = path.strip_prefix("torch.ops.") else { return };
         let namespace = rest.split('.').next().expect("split yields at least one part");
+        self.need_operator_namespace(namespace);
+    }
+
+    fn need_operator_namespace(&mut self, namespace: &str) {
         if let Some((rule, plugin)) = self.rules.operator_namespace(namespace)
             && !self.closure.operators.contains(rule)
         {
@@ -377,10 +451,10 @@ impl Closing<'_> {
         let statement = index.statement(definition);
         let mut dropped = Vec::new();
         for call in statement.calls.iter().filter(|call| call.statement_in.is_some()) {
-            let callee = statement.references.iter().find(|reference| reference.range.start == call.callee);
-            let path = callee.and_then(|reference| {
-                self.reference_path(definition, reference, &index.resolve(definition, reference))
-            });
+            let mut references = statement.references.iter().zip(index.resolutions(definition));
+            let callee = references.find(|(reference, _)| reference.range.start == call.callee);
+            let path =
+                callee.and_then(|(reference, resolution)| self.reference_path(definition, reference, resolution));
             let Some((path, (rule, plugin))) =
                 path.and_then(|path| Some((path.clone(), self.rules.dropped_call(&path)?)))
             else {

@@ -1,11 +1,12 @@
 //! The rules of all shims, to be asked about a dotted path.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use super::registrations::Registrations;
 use crate::dynamic::{DynamicAnswer, DynamicQuestion};
-use crate::index::FileId;
-use crate::shim::{BlockArguments, OperatorNamespace, Replacement, Rule, ShimTables};
+use crate::index::{FileId, Index};
+use crate::shim::{BlockArguments, OperatorNamespace, RegistryRule, Replacement, Rule, ShimTables};
 
 /// Asks shims about the names that their tables mark as dynamic.
 pub trait Dynamics: Send + Sync {
@@ -16,11 +17,13 @@ pub trait Dynamics: Send + Sync {
     fn text(&self, file: FileId) -> Arc<str>;
 }
 
-/// The tables of all shims, in the order of the configuration: the first rule that matches holds.
+/// The tables of all shims, in the order of the configuration: the first rule that matches holds. They serve one index:
+/// what its files register is gathered once.
 #[derive(Clone, Default)]
 pub struct Rules {
     tables: Vec<ShimTables>,
     dynamics: Option<Arc<dyn Dynamics>>,
+    registrations: Arc<OnceLock<Registrations>>,
 }
 
 impl fmt::Debug for Rules {
@@ -32,7 +35,7 @@ impl fmt::Debug for Rules {
 impl Rules {
     /// The rules of the tables alone: what they mark as dynamic stays unanswered.
     pub fn new(tables: Vec<ShimTables>) -> Self {
-        Self { tables, dynamics: None }
+        Self { tables, dynamics: None, registrations: Arc::default() }
     }
 
     pub fn with_dynamics(self, dynamics: Arc<dyn Dynamics>) -> Self {
@@ -58,12 +61,33 @@ impl Rules {
         self.first(path, |tables| &tables.dropped_decorators, |rule| &rule.path)
     }
 
+    /// The rule by which the annotations of a definition are only kept as strings, and the shim that states it.
+    pub fn postponed_annotations(&self, path: &str) -> Option<(&Rule, &str)> {
+        self.first(path, |tables| &tables.postponed_annotations, |rule| &rule.path)
+    }
+
     pub fn replacement(&self, path: &str) -> Option<(&Replacement, &str)> {
         self.first(path, |tables| &tables.replaced_definitions, |rule| &rule.path)
     }
 
+    /// The rules about registries, each with the shim that states it.
+    pub(super) fn registries(&self) -> impl Iterator<Item = (&RegistryRule, &str)> {
+        self.tables.iter().flat_map(|tables| tables.registries.iter().map(|rule| (rule, tables.plugin.as_str())))
+    }
+
+    /// What the files of the index register.
+    pub(super) fn registrations(&self, index: &Index) -> &Registrations {
+        self.registrations.get_or_init(|| Registrations::gather(index, self))
+    }
+
     pub fn arguments(&self, path: &str) -> Option<(&BlockArguments, &str)> {
         self.first(path, |tables| &tables.arguments, |rule| &rule.path)
+    }
+
+    /// The operator namespaces that the text of a replacement uses.
+    pub fn operator_namespaces_in(&self, text: &str) -> impl Iterator<Item = &OperatorNamespace> {
+        let rules = self.tables.iter().flat_map(|tables| &tables.operator_namespaces);
+        rules.filter(move |rule| text.contains(&format!("torch.ops.{}.", rule.namespace)))
     }
 
     pub fn operator_namespace(&self, namespace: &str) -> Option<(&OperatorNamespace, &str)> {
@@ -88,12 +112,12 @@ impl Rules {
 }
 
 /// The source's name, which a corpus may choose freely, is no part of a rule.
-fn without_source(path: &str) -> &str {
+pub(super) fn without_source(path: &str) -> &str {
     path.split_once(':').map_or(path, |(_, path)| path)
 }
 
 /// Whether `path` is `pattern`, or starts with it where the pattern ends in `*`.
-fn matches(pattern: &str, path: &str) -> bool {
+pub(super) fn matches(pattern: &str, path: &str) -> bool {
     match pattern.strip_suffix('*') {
         Some(prefix) => path.starts_with(prefix),
         None => path == pattern,

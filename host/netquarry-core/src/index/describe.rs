@@ -1,11 +1,11 @@
 //! What a discovery rule sees of the classes of the index.
 
-use std::collections::{BTreeSet, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashSet};
 
+use super::lineage::Base;
 use super::{DefinitionId, FileId, Index, Variable};
 use crate::discovery::{Ancestor, BaseClass, ClassDescription, MethodDescription};
 use crate::facts::{ClassFacts, Decorator, FileFacts, FunctionFacts, Operand, ParameterKind};
-use crate::resolve::Entity;
 use crate::source::TextRange;
 
 /// A class of the index with what a discovery rule sees of it.
@@ -14,13 +14,6 @@ pub struct DescribedClass {
     pub definition: DefinitionId,
     pub variable: Variable,
     pub description: ClassDescription,
-}
-
-/// Where a dotted path leads that stands in the place of a base class.
-enum Base<'index> {
-    Class(DefinitionId, &'index ClassFacts),
-    /// The dotted path of what is not a class of the index.
-    Other(String, bool),
 }
 
 impl Index {
@@ -70,7 +63,7 @@ impl Index {
             file: indexed.file.path.clone(),
             bases: class.bases.iter().map(|base| self.base_class(definition.file, base)).collect(),
             metaclass: metaclass.and_then(|(_, operand)| operand.path).map(|path| facts.name(path).to_owned()),
-            ancestors: self.lineage(definition.file, class),
+            ancestors: self.ancestors(definition, class),
             methods: methods(facts, class),
             decorators: decorators(facts, &class.decorators),
             attributes: class.attributes.iter().map(|attribute| facts.name(*attribute).to_owned()).collect(),
@@ -88,59 +81,25 @@ impl Index {
                 let indexed = self.file(definition.file);
                 format!("{}.{}", indexed.module(), indexed.facts.name(class.name))
             }
-            Base::Other(path, _) => path,
+            Base::Other { path, .. } => path,
         });
         BaseClass { written: base.path.map(|path| facts.name(path).to_owned()), resolved }
     }
 
-    fn base(&self, file: FileId, base: &Operand) -> Option<Base<'_>> {
-        let path = self.file(file).facts.name(base.path?);
-        let (entity, rest) = self.resolve_path(file, path);
-        match entity {
-            Entity::Variable(variable) if rest.is_empty() => match self.class_of(variable) {
-                Some((definition, class)) => Some(Base::Class(definition, class)),
-                None => {
-                    let module = self.file(variable.file).module();
-                    Some(Base::Other(format!("{module}.{}", self.variable_name(variable)), false))
+    fn ancestors(&self, definition: DefinitionId, class: &ClassFacts) -> Vec<Ancestor> {
+        let lineage = self.lineage(definition, class);
+        let ancestor = |base: &Base<'_>| match base {
+            Base::Class(definition, class) => {
+                let indexed = self.file(definition.file);
+                Ancestor {
+                    path: format!("{}.{}", indexed.module(), indexed.facts.name(class.name)),
+                    external: false,
+                    methods: methods(&indexed.facts, class),
                 }
-            },
-            Entity::External(external) => {
-                let mut path = external.object_path();
-                for part in rest {
-                    path.push('.');
-                    path.push_str(part);
-                }
-                Some(Base::Other(path, true))
             }
-            _ => None,
-        }
-    }
-
-    /// The ancestors in the order of a breadth-first walk, which agrees with Python's order of method look-up except in
-    /// diamonds.
-    fn lineage(&self, file: FileId, class: &ClassFacts) -> Vec<Ancestor> {
-        let mut ancestors = Vec::new();
-        let mut seen = HashSet::new();
-        let mut waiting: VecDeque<(FileId, Operand)> = class.bases.iter().map(|base| (file, *base)).collect();
-        while let Some((file, operand)) = waiting.pop_front() {
-            let Some(base) = self.base(file, &operand) else { continue };
-            let (path, external, class) = match base {
-                Base::Class(definition, class) => {
-                    let indexed = self.file(definition.file);
-                    let path = format!("{}.{}", indexed.module(), indexed.facts.name(class.name));
-                    (path, false, Some((definition.file, class)))
-                }
-                Base::Other(path, external) => (path, external, None),
-            };
-            // A class may be its own base by name: `class Foo(Foo)` extends what another statement bound.
-            if !seen.insert(path.clone()) {
-                continue;
-            }
-            waiting.extend(class.iter().flat_map(|(file, class)| class.bases.iter().map(|base| (*file, *base))));
-            let methods = class.map_or_else(Vec::new, |(file, class)| methods(&self.file(file).facts, class));
-            ancestors.push(Ancestor { path, external, methods });
-        }
-        ancestors
+            Base::Other { path, external } => Ancestor { path: path.clone(), external: *external, methods: Vec::new() },
+        };
+        lineage.iter().skip(1).map(ancestor).collect()
     }
 
     fn references_in(&self, definition: DefinitionId, range: TextRange) -> Vec<String> {

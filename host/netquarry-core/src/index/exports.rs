@@ -6,6 +6,18 @@ use crate::resolve::{Entity, Trail};
 
 impl Index {
     /// Whether `from <file> import *` brings `name`.
+    pub fn is_exported(&self, file: FileId, name: &str) -> bool {
+        self.exports(file, name, &mut Trail::default())
+    }
+
+    /// The files of the index that `file` star-imports at module level, in order.
+    pub fn starred_files(&self, file: FileId) -> Vec<FileId> {
+        let mut files: Vec<FileId> = self.internal_stars(file).collect();
+        files.reverse();
+        files
+    }
+
+    /// As [`Index::is_exported`], with what was asked before.
     pub(crate) fn exports(&self, file: FileId, name: &str, trail: &mut Trail) -> bool {
         let key = (file, name.to_owned());
         if let Some(known) = trail.exports.get(&key) {

@@ -3,20 +3,23 @@
 mod describe;
 mod exports;
 mod imports;
+mod lineage;
 mod mutations;
 mod view;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::facts::{
     Binding, BindingKind, ClassFacts, FileFacts, Guard, ImportStatement, Statement, StatementKind, Symbol,
 };
+use crate::resolve::Resolution;
 use crate::source::{Source, SourceFile, SourceKind};
 use crate::stdlib;
 
 pub use describe::DescribedClass;
 pub use imports::{FileSet, ImportGraph};
+pub use lineage::Base;
 pub use view::IndexView;
 
 /// An index into the files of an [`Index`].
@@ -80,6 +83,16 @@ impl IndexedFile {
             .map(|(statement, binding)| (*statement, &self.statement(*statement).bindings[*binding as usize]))
     }
 
+    /// The global names that the file binds itself, in no particular order.
+    pub fn bound_names(&self) -> impl Iterator<Item = &str> {
+        self.binders.keys().map(|name| &**name)
+    }
+
+    /// The last part of the module's name.
+    pub fn stem(&self) -> &str {
+        self.module().rsplit(['.', '/']).next().expect("split yields at least one part")
+    }
+
     /// The package against which relative imports of the file are resolved.
     fn package(&self) -> &str {
         let module = self.module();
@@ -110,6 +123,8 @@ pub struct Index {
     /// Root packages that stay imports even though a source defines them.
     kept_imports: BTreeSet<String>,
     imports: ImportGraph,
+    /// By file and statement, the meaning of the statement's references, once somebody asked.
+    resolutions: Vec<Vec<OnceLock<Vec<Resolution>>>>,
     /// The statements that change a variable, in the order in which they run.
     mutations: HashMap<Variable, Vec<DefinitionId>>,
 }
@@ -125,6 +140,7 @@ impl Index {
             packages: HashSet::new(),
             kept_imports: kept_imports.iter().cloned().chain(["torch".to_owned()]).collect(),
             imports: ImportGraph::default(),
+            resolutions: Vec::new(),
             mutations: HashMap::new(),
         };
         for source in sources {
@@ -136,6 +152,7 @@ impl Index {
         }
         index.imports = ImportGraph::build(&index);
         index.mutations = mutations::of(&index);
+        index.resolutions = index.files.iter().map(|file| vec![OnceLock::new(); file.facts.statements.len()]).collect();
         index
     }
 
@@ -186,6 +203,16 @@ impl Index {
 
     pub fn statement(&self, definition: DefinitionId) -> &Statement {
         self.file(definition.file).statement(definition.statement)
+    }
+
+    /// The meaning of each reference of a statement, in their order. It is the same for every closure that the statement
+    /// is in, and found out once.
+    pub fn resolutions(&self, definition: DefinitionId) -> &[Resolution] {
+        let place = &self.resolutions[definition.file.0 as usize][definition.statement as usize];
+        place.get_or_init(|| {
+            let references = &self.statement(definition).references;
+            references.iter().map(|reference| self.resolve(definition, reference)).collect()
+        })
     }
 
     pub fn imports(&self) -> &ImportGraph {

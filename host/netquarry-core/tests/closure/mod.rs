@@ -2,7 +2,8 @@
 //!
 //! A case is a section of a Markdown file in `cases/`: files in fences, each after its path; `Target:` names the block;
 //! `Check:` is an expression that must give the same value with the upstream class and with the bundle's; `Definitions:`
-//! lists everything that the closure may hold; a fence after `shim` holds the tables of a shim; `Unresolved:` lists the names that must be reported, and no others may be.
+//! lists everything that the closure may hold; a fence after `shim` holds the tables of a shim; `Unresolved:` lists
+//! the names that must be reported, and no others may be; `Unknown keys:` those that no registry of the closure has.
 //! The text of every bundle is a snapshot beside the cases.
 
 use std::collections::BTreeMap;
@@ -25,6 +26,8 @@ struct Case {
     check: Option<String>,
     definitions: Option<Vec<String>>,
     unresolved: Vec<String>,
+    /// `type=BN`
+    unknown_keys: Vec<String>,
     /// The tables of a shim, as JSON.
     shim: Option<String>,
 }
@@ -64,6 +67,7 @@ fn cases(markdown: &str) -> Vec<Case> {
                 "Target" => case.target = value.to_owned(),
                 "Check" => case.check = Some(value.to_owned()),
                 "Definitions" => case.definitions = Some(list()),
+                "Unknown keys" => case.unknown_keys = list(),
                 "Unresolved" => case.unresolved = list(),
                 _ => panic!("`{key}` is no key of a case"),
             }
@@ -135,6 +139,11 @@ fn check(case: &Case) -> Result<(), String> {
     insta::with_settings!({ prepend_module_to_snapshot => false, snapshot_path => "bundles", omit_expression => true }, {
         insta::assert_snapshot!(name, bundle.text);
     });
+    let unknown = bundle.unknown_keys.iter().map(|key| format!("{}={}", key.field, key.key));
+    let unknown: Vec<String> = unknown.collect();
+    if unknown != case.unknown_keys {
+        return Err(format!("unknown keys are {unknown:?}, not {:?}", case.unknown_keys));
+    }
     let mut unresolved: Vec<&str> = bundle.unresolved.iter().map(|unresolved| unresolved.name.as_str()).collect();
     unresolved.sort_unstable();
     unresolved.dedup();

@@ -7,7 +7,8 @@ use std::fs;
 use std::path::Path;
 
 use netquarry_core::facts::{
-    FileFacts, FunctionFacts, ImportForm, ImportStatement, Reference, ReferenceBinding, ScopeKind, Statement, Symbol,
+    FileFacts, FunctionFacts, ImportForm, ImportStatement, KeyPlace, Reference, ReferenceBinding, ScopeKind, Statement,
+    Symbol,
 };
 use netquarry_core::source::{TextRange, lines_of};
 use netquarry_core::syntax;
@@ -79,6 +80,14 @@ fn render_statement(facts: &FileFacts, text: &str, statement: &Statement, output
     for mutation in &statement.mutations {
         let path = names(facts, &mutation.path);
         writeln!(output, "    changes {} [{path}] {:?}", facts.name(mutation.root), mutation.kind)?;
+    }
+    for key in &statement.keys {
+        let place = match key.place {
+            KeyPlace::Positional => "positional".to_owned(),
+            KeyPlace::Named(name) => format!("named {}", facts.name(name)),
+            KeyPlace::Item => "item".to_owned(),
+        };
+        writeln!(output, "    key {:?} at `{}` {place}", key.value, slice(key.range))?;
     }
     let annotations: Vec<_> = statement.annotations.iter().map(|range| slice(*range)).collect();
     if !annotations.is_empty() {

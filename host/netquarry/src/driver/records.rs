@@ -55,6 +55,7 @@ fn record(
         lines: file.map(|file| file.lines),
         requirements: file.map(|file| file.requirements.clone()).unwrap_or_default(),
         unresolved: parts.map(|bundle| bundle.unresolved.clone()).unwrap_or_default(),
+        unknown_keys: parts.map(|bundle| bundle.unknown_keys.clone()).unwrap_or_default(),
         replaced: parts.map(|bundle| bundle.replaced.clone()).unwrap_or_default(),
         edits: parts.map(|bundle| bundle.edits.clone()).unwrap_or_default(),
         closure: parts.map(|bundle| bundle.closure.clone()).unwrap_or_default(),

@@ -1,11 +1,8 @@
 //! The parameters of a block's constructor and of its `forward`, as upstream writes them.
 
-use std::collections::{HashSet, VecDeque};
-
 use netquarry_core::facts::FunctionFacts;
-use netquarry_core::index::{DefinitionId, FileId, Variable};
+use netquarry_core::index::{Base, DefinitionId, Variable};
 use netquarry_core::record::ParameterRecord;
-use netquarry_core::resolve::Entity;
 use netquarry_core::source::TextRange;
 
 use super::index::Indexed;
@@ -13,29 +10,16 @@ use super::index::Indexed;
 /// The parameters of the method that Python would find on the class, `self` left out; empty where no class of the corpus
 /// defines it.
 pub(super) fn parameters(indexed: &Indexed, class: Variable, method: &str) -> Vec<ParameterRecord> {
-    let mut seen = HashSet::new();
-    let mut waiting = VecDeque::from([class]);
-    while let Some(variable) = waiting.pop_front() {
-        if !seen.insert(variable) {
-            continue;
-        }
-        let Some((definition, facts)) = indexed.index.class_of(variable) else { continue };
+    let Some((definition, facts)) = indexed.index.class_of(class) else { return Vec::new() };
+    for ancestor in indexed.index.lineage(definition, facts) {
+        let Base::Class(definition, facts) = ancestor else { continue };
         let file = &indexed.index.file(definition.file).facts;
         // The last definition of a method is the one that a class keeps.
         if let Some(function) = facts.methods.iter().rev().find(|function| file.name(function.name) == method) {
             return records(indexed, definition, function);
         }
-        let bases = facts.bases.iter().filter_map(|base| base.path);
-        waiting.extend(bases.filter_map(|base| base_class(indexed, definition.file, file.name(base))));
     }
     Vec::new()
-}
-
-fn base_class(indexed: &Indexed, file: FileId, path: &str) -> Option<Variable> {
-    match indexed.index.resolve_path(file, path) {
-        (Entity::Variable(variable), rest) if rest.is_empty() => Some(variable),
-        _ => None,
-    }
 }
 
 fn records(indexed: &Indexed, definition: DefinitionId, function: &FunctionFacts) -> Vec<ParameterRecord> {

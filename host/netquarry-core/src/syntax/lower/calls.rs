@@ -14,6 +14,7 @@ impl Lowerer<'_> {
             let range = self.text.original_range(call.range.into());
             self.draft.statement.calls.push(Call { callee, range, statement_in: None });
         }
+        self.keys_of_call(call);
         self.expression(&call.func, role);
         let context = Context { in_arguments: true, in_annotation: false, ..self.context };
         self.within(context, |lowerer| {
@@ -123,7 +124,7 @@ fn is_dotted_name(expression: &ast::Expr) -> bool {
     }
 }
 
-fn is_identifier(text: &str) -> bool {
+pub(super) fn is_identifier(text: &str) -> bool {
     let starts = text.chars().next().is_some_and(|first| first == '_' || first.is_alphabetic());
     starts && text.chars().all(|character| character == '_' || character.is_alphanumeric())
 }

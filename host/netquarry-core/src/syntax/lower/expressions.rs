@@ -50,6 +50,7 @@ impl Lowerer<'_> {
                 self.expression(&conditional.orelse, role);
             }
             ast::Expr::Dict(dict) => {
+                self.keys_of_dictionary(dict);
                 dict.keys.iter().flatten().for_each(|key| self.value(key));
                 self.values(&dict.values);
             }

@@ -33,6 +33,8 @@ impl Lowerer<'_> {
         statement.mutations =
             draft.mutations.into_iter().filter_map(|candidate| self.finished_mutation(candidate)).collect();
         statement.bindings.sort_by_key(|binding| binding.range);
+        statement.keys.sort_by_key(|key| key.range);
+        statement.keys.dedup();
         statement.annotations.sort_unstable();
         statement
     }

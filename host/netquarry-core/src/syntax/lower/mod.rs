@@ -13,6 +13,7 @@ mod expressions;
 mod finish;
 mod functions;
 mod imports;
+mod keys;
 mod patterns;
 mod statements;
 mod targets;
@@ -345,6 +346,7 @@ fn empty_statement(range: TextRange, leading_comments: u32, kind: StatementKind)
         references: Vec::new(),
         mutations: Vec::new(),
         calls: Vec::new(),
+        keys: Vec::new(),
         annotations: Vec::new(),
         classes: Vec::new(),
         functions: Vec::new(),

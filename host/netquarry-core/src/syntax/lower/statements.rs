@@ -99,6 +99,7 @@ impl Lowerer<'_> {
     }
 
     fn assign(&mut self, assign: &ast::StmtAssign) {
+        self.keys_of_assignment(&assign.targets, &assign.value);
         let end = Span::from(assign.range).end;
         for target in &assign.targets {
             self.binding_at(end, |lowerer| lowerer.target(target, BindingKind::Assignment));

@@ -23,6 +23,7 @@ impl Lowerer<'_> {
                 if self.global_item(subscript, kind) {
                     return;
                 }
+                self.key_of_item(&subscript.slice);
                 self.mutation(target, MutationKind::Item);
                 self.expression(&subscript.value, Role::Value);
                 self.value(&subscript.slice);
