@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use netquarry_core::verdict::Level;
+use netquarry_plugin::first_party;
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::{GlobalArguments, IndexChoice, PipelineArguments};
@@ -50,6 +51,7 @@ pub struct Configuration {
 pub struct PluginOrder {
     /// Empty: what the corpus asks for, or else [`DEFAULT_DISCOVERY`].
     pub discover: Vec<String>,
+    /// All first-party ones, where the configuration names none; their code bases do not overlap.
     pub shims: Vec<String>,
     pub dedup: Vec<String>,
     pub emit: Vec<String>,
@@ -58,9 +60,10 @@ pub struct PluginOrder {
 impl Default for PluginOrder {
     fn default() -> Self {
         let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let is_shim = |name: &&str| name.starts_with("shim-");
         Self {
             discover: Vec::new(),
-            shims: owned(&["shim-mmlab", "shim-timm", "shim-torchvision"]),
+            shims: first_party().iter().map(|component| component.name).filter(is_shim).map(str::to_owned).collect(),
             dedup: owned(&["dedup-exact", "dedup-lexical", "dedup-structural"]),
             emit: owned(&["emit-neutral-spec"]),
         }

@@ -14,9 +14,6 @@ use crate::environment::EnvironmentError;
 use crate::problem::Problem;
 use crate::validate::ValidateError;
 
-/// The last lines of a plugin's log that an error shows.
-const SHOWN_LOG: usize = 5;
-
 /// The error's own words, begun with a capital letter where they begin with a word, and the errors behind it.
 fn told(error: &dyn Error) -> Problem {
     let text = error.to_string();
@@ -128,12 +125,9 @@ impl From<ConfigureError> for Problem {
 impl From<&CallError> for Problem {
     fn from(error: &CallError) -> Self {
         let item = if error.item.is_empty() { String::new() } else { format!(" {}", error.item) };
-        let mut cause = error.failure.to_string();
-        for message in &error.log[error.log.len().saturating_sub(SHOWN_LOG)..] {
-            cause.push_str(&format!("\nit logged: {}: {}", message.level, message.text));
-        }
+        let cause: Vec<String> = std::iter::once(error.failure.to_string()).chain(error.logged()).collect();
         Self::new(format!("The plugin {} {} failed to {}{item}", error.plugin.name, error.plugin.version, error.stage))
-            .because(cause)
+            .because(cause.join("\n"))
             .help(format!("the run goes on without this answer; the plugin is sha256:{}", error.plugin.digest))
     }
 }

@@ -44,12 +44,15 @@
 //!
 //! ```console
 //! $ cargo build --release --target wasm32-unknown-unknown
-//! $ wasm-tools component new target/wasm32-unknown-unknown/release/discover_heads.wasm -o discover-heads.wasm
+//! $ wasm-tools strip --delete 'with-all-of-its-exports-removed' \
+//!     target/wasm32-unknown-unknown/release/discover_heads.wasm -o module.wasm
+//! $ wasm-tools component new module.wasm -o discover-heads.wasm
 //! $ printf '\0\032\024netquarry-plugin-api0.1.0' >> discover-heads.wasm
 //! $ netquarry discover --discover discover-heads.wasm
 //! ```
 //!
-//! The third step appends the custom section by which the host knows the version of the contract, [`API_VERSION`]: its
+//! The second step takes out what describes the worlds of the other kinds, whose bindings are in this crate too: the
+//! component would import their interfaces and be refused. The fourth appends the custom section by which the host knows the version of the contract, [`API_VERSION`]: its
 //! kind, its length, the length of its name, name and version. `[plugins]` in `netquarry.toml` takes the path of the
 //! component too.
 //!

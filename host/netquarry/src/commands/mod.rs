@@ -18,7 +18,7 @@ use std::path::PathBuf;
 
 use tracing_subscriber::EnvFilter;
 
-use crate::arguments::{Arguments, Command, GlobalArguments, PipelineArguments, PluginCommand};
+use crate::arguments::{Arguments, Command, GlobalArguments, PipelineArguments, PluginCommand, StageArguments};
 use crate::configuration::{ConfigurationFile, DEFAULT_OUT, Settings};
 use crate::console::{Console, Verbosity};
 use crate::course::Stage;
@@ -51,11 +51,7 @@ impl Ending {
 /// Runs a command to its exit status. What went wrong has been said then.
 pub fn main(arguments: Arguments) -> u8 {
     let global = &arguments.global;
-    let verbosity = match (global.quiet, global.verbose) {
-        (true, _) => Verbosity::Quiet,
-        (false, 0) => Verbosity::Normal,
-        (false, _) => Verbosity::Verbose,
-    };
+    let verbosity = if global.quiet { Verbosity::Quiet } else { Verbosity::Normal };
     let console = Console::new(global.format, verbosity, global.color);
     listen_to_logs(global, &console);
     interrupt::listen();
@@ -70,35 +66,37 @@ pub fn main(arguments: Arguments) -> u8 {
 
 fn perform(arguments: &Arguments, console: &Console) -> Result<Ending, Problem> {
     let global = &arguments.global;
+    let settings = |pipeline: &PipelineArguments| Settings::new(global, pipeline, &configuration(global)?);
+    let up_to = |stage: Stage, of: &StageArguments| stage::up_to(stage, &settings(&of.pipeline)?, console);
     match &arguments.command {
-        Command::Run(stage) => run::run(&settings(global, &stage.pipeline)?, console),
-        Command::Fetch(stage) => stage::up_to(Stage::Fetch, &settings(global, &stage.pipeline)?, console),
-        Command::Index(stage) => stage::up_to(Stage::Index, &settings(global, &stage.pipeline)?, console),
-        Command::Discover(stage) => stage::up_to(Stage::Discover, &settings(global, &stage.pipeline)?, console),
-        Command::Resolve(stage) => stage::up_to(Stage::Resolve, &settings(global, &stage.pipeline)?, console),
-        Command::Assemble(stage) => stage::up_to(Stage::Assemble, &settings(global, &stage.pipeline)?, console),
+        Command::Run(stage) => run::run(&settings(&stage.pipeline)?, console),
+        Command::Fetch(arguments) => up_to(Stage::Fetch, arguments),
+        Command::Index(arguments) => up_to(Stage::Index, arguments),
+        Command::Discover(arguments) => up_to(Stage::Discover, arguments),
+        Command::Resolve(arguments) => up_to(Stage::Resolve, arguments),
+        Command::Assemble(arguments) => up_to(Stage::Assemble, arguments),
         Command::Validate(validate) => {
-            let settings = settings(global, &validate.pipeline)?;
+            let settings = settings(&validate.pipeline)?;
             match validate.files[..] {
                 [] => stage::up_to(Stage::Validate, &settings, console),
                 _ => validate::files(&validate.files, &validate.pipeline, &settings, console),
             }
         }
-        Command::Curate(stage) => stage::up_to(Stage::Curate, &settings(global, &stage.pipeline)?, console),
-        Command::Emit(stage) => run::emit(&settings(global, &stage.pipeline)?, console),
-        Command::Extract(extract) => extract::extract(extract, &settings(global, &extract.pipeline)?, console),
+        Command::Curate(arguments) => up_to(Stage::Curate, arguments),
+        Command::Emit(stage) => run::emit(&settings(&stage.pipeline)?, console),
+        Command::Extract(extract) => extract::extract(extract, &settings(&extract.pipeline)?, console),
         Command::Show(show) => show::show(show, &out_folder(global, show.out.as_ref())?, console),
-        Command::Dedup(dedup) => dedup::dedup(dedup, &settings(global, &PipelineArguments::default())?, console),
+        Command::Dedup(dedup) => dedup::dedup(dedup, &settings(&PipelineArguments::default())?, console),
         Command::Corpus(corpus) => corpus::corpus(corpus, console),
         Command::Plugin(PluginCommand::List(corpus)) => {
             let pipeline = PipelineArguments { corpus: corpus.clone(), ..PipelineArguments::default() };
-            plugin::list(&settings(global, &pipeline)?, console)
+            plugin::list(&settings(&pipeline)?, console)
         }
         Command::Env(env) => {
             let pipeline = PipelineArguments { python: env.python.clone(), ..PipelineArguments::default() };
-            environment::environment(env, &settings(global, &pipeline)?, console)
+            environment::environment(env, &settings(&pipeline)?, console)
         }
-        Command::Bench(bench) => bench::bench(bench, &settings(global, &bench.pipeline)?, console),
+        Command::Bench(bench) => bench::bench(bench, &settings(&bench.pipeline)?, console),
         Command::Completions { shell } => completions::print(*shell, console),
     }
 }
@@ -107,10 +105,6 @@ fn configuration(global: &GlobalArguments) -> Result<ConfigurationFile, Problem>
     let folder =
         std::env::current_dir().map_err(|error| Problem::io("find the working folder", ".".as_ref(), error))?;
     ConfigurationFile::find(global, &folder)
-}
-
-fn settings(global: &GlobalArguments, pipeline: &PipelineArguments) -> Result<Settings, Problem> {
-    Settings::new(global, pipeline, &configuration(global)?)
 }
 
 /// The folder of the library, for commands that only read it.

@@ -13,18 +13,17 @@ use netquarry_core::verdict::{Evidence, Failure, Level, Outcome, Verdict};
 use serde::Serialize;
 
 use super::Ending;
-use super::extract::level_name;
-use super::listing::{Row, list};
+use super::listing::{Row, in_one_line, list};
 use crate::arguments::PipelineArguments;
 use crate::configuration::Settings;
 use crate::console::Console;
-use crate::course::human_things;
 use crate::driver::python::Python;
 use crate::driver::validate::options;
-use crate::findings::failure_name;
+use crate::findings::level_name;
 use crate::interrupt;
 use crate::library::manifest;
 use crate::problem::Problem;
+use crate::quantity::human_things;
 use crate::table::Align;
 use crate::validate::{self, Job};
 
@@ -46,9 +45,7 @@ impl Row for FileRow {
         &[("level", Align::Left), ("class", Align::Left), ("file", Align::Left), ("failure", Align::Left)];
 
     fn cells(&self) -> Vec<String> {
-        let failure = self.failure.as_ref().map(|failure| {
-            format!("{}: {}", failure_name(failure.class), failure.message.lines().next().unwrap_or(""))
-        });
+        let failure = self.failure.as_ref().map(in_one_line);
         vec![level_name(self.level), self.class.clone(), self.file.display().to_string(), failure.unwrap_or_default()]
     }
 }

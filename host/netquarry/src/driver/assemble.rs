@@ -15,15 +15,16 @@ use super::context::Context;
 use super::discover::Candidate;
 use super::fetch::FetchedSource;
 use super::index::Indexed;
-use super::resolve::{Outcome, guarded};
+use super::resolve::{Attempt, guarded};
 use super::texts::FileText;
 use crate::console::Task;
-use crate::course::{Stage, StageCourse, Stopwatch, human_seconds, human_things};
+use crate::course::{Stage, StageCourse, Stopwatch};
 use crate::interrupt;
 use crate::library::folder::hexadecimal;
 use crate::library::header::{self, Header};
 use crate::library::requirements;
 use crate::problem::Problem;
+use crate::quantity::{human_seconds, human_things};
 use crate::validate::LineSpan;
 
 /// A bundle as it is written, with what the record says about it.
@@ -66,7 +67,7 @@ pub struct Origin {
 /// What came out of the stage.
 pub struct Assembled {
     /// One for each candidate, in their order.
-    pub bundles: Vec<Outcome<BundleFile>>,
+    pub bundles: Vec<Attempt<BundleFile>>,
     pub origins: Vec<Origin>,
     pub course: StageCourse,
 }
@@ -106,7 +107,7 @@ pub fn assemble(
     sources: &[FetchedSource],
     indexed: &Indexed,
     candidates: &[Candidate],
-    closures: &[Outcome<Arc<Closure>>],
+    closures: &[Attempt<Arc<Closure>>],
 ) -> Result<Assembled, Problem> {
     let task = context.console.task("Assembling", "blocks", candidates.len() as u64);
     let assembled = bundles(context, &packages(sources, &indexed.index), indexed, candidates, closures, &task)?;
@@ -120,22 +121,23 @@ pub fn bundles(
     packages: &Packages,
     indexed: &Indexed,
     candidates: &[Candidate],
-    closures: &[Outcome<Arc<Closure>>],
+    closures: &[Attempt<Arc<Closure>>],
     task: &Task<'_>,
 ) -> Result<Assembled, Problem> {
     let watch = Stopwatch::start(Stage::Assemble);
-    let work = |(candidate, closure): (&Candidate, &Outcome<Arc<Closure>>)| {
+    let work = |(candidate, closure): (&Candidate, &Attempt<Arc<Closure>>)| {
         let origin = origin(indexed, candidate);
         let bundle = match closure {
-            _ if interrupt::requested() => Err(String::new()),
             Ok(closure) => bundle_file(indexed, packages, candidate, &origin, closure),
             Err(reason) => Err(reason.clone()),
         };
         task.advance(1);
         (bundle, origin)
     };
-    let made: Vec<_> = context.pool.install(|| candidates.par_iter().zip(closures).map(work).collect());
-    interrupt::check()?;
+    let unless_interrupted = |parts| (!interrupt::requested()).then(|| work(parts));
+    let parts = candidates.par_iter().zip(closures);
+    let made: Option<Vec<_>> = context.pool.install(|| parts.map(unless_interrupted).collect());
+    let made = made.ok_or_else(Problem::interrupted)?;
     let (bundles, origins): (Vec<_>, Vec<_>) = made.into_iter().unzip();
     Ok(Assembled { bundles, origins, course: watch.stop("block", candidates.len(), 0) })
 }
@@ -146,7 +148,7 @@ fn bundle_file(
     candidate: &Candidate,
     origin: &Origin,
     closure: &Closure,
-) -> Outcome<BundleFile> {
+) -> Attempt<BundleFile> {
     // Reading is the only thing that can fail; everything after it works on text that is there.
     for definition in closure.definitions.keys() {
         indexed.texts.get(definition.file)?;

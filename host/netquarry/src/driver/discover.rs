@@ -15,9 +15,10 @@ use super::fetch::Fetched;
 use super::index::Indexed;
 use super::plugins::report_failures;
 use super::select;
-use crate::course::{Stage, StageCourse, Stopwatch, human_seconds, human_things};
+use crate::course::{Stage, StageCourse, Stopwatch};
 use crate::library::names::{NamedBlock, file_stems};
 use crate::problem::Problem;
+use crate::quantity::{human_seconds, human_things};
 
 /// A class that is going to be a block.
 #[derive(Clone, Debug, PartialEq, Eq)]

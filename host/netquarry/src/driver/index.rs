@@ -16,9 +16,10 @@ use super::context::Context;
 use super::fetch::Fetched;
 use super::texts::Texts;
 use crate::arguments::IndexChoice;
-use crate::course::{Stage, StageCourse, Stopwatch, human_bytes, human_count, human_seconds, human_things};
+use crate::course::{Stage, StageCourse, Stopwatch};
 use crate::interrupt;
 use crate::problem::Problem;
+use crate::quantity::{human_bytes, human_count, human_seconds, human_things};
 
 /// The index over all sources, and the way to their text.
 pub struct Indexed {

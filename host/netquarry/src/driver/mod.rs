@@ -49,7 +49,7 @@ use emit::BundleTexts;
 use fetch::Fetched;
 use index::Indexed;
 use plugins::Plugins;
-use resolve::Outcome;
+use resolve::Attempt;
 use validate::Validated;
 
 /// The results of the stages that need no Python, for the candidates that were chosen.
@@ -123,7 +123,7 @@ pub fn records(context: &Context<'_>, made: &Made, validated: &Validated) -> Vec
 /// The promoted blocks, as deduplication sees them.
 pub fn contenders(context: &Context<'_>, made: &Made, records: &[BlockRecord]) -> Vec<Contender> {
     let parts = records.iter().zip(&made.candidates).zip(&made.assembled.bundles);
-    let contender = |((record, candidate), bundle): ((&BlockRecord, &Candidate), &Outcome<BundleFile>)| {
+    let contender = |((record, candidate), bundle): ((&BlockRecord, &Candidate), &Attempt<BundleFile>)| {
         let bundle = bundle.as_ref().ok().filter(|_| is_promoted(record, context.settings.gate))?;
         Some(Contender {
             block: record.block.clone(),

@@ -13,8 +13,8 @@ use serde_json::Value;
 
 use crate::configuration::{DEFAULT_DISCOVERY, Settings};
 use crate::console::Console;
-use crate::course::human_things;
 use crate::problem::Problem;
+use crate::quantity::human_things;
 
 /// Every plugin of a run by its kind, in the configured order.
 pub struct Plugins {
