@@ -6,5 +6,6 @@ mod bad_input;
 mod blocks;
 mod commands;
 mod library;
+mod parity;
 mod resume;
 mod support;

@@ -142,19 +142,49 @@ pub const ARGUMENTS_NOT_FOUND: &str = "arguments_not_found";
 pub struct Evidence {
     /// Python expressions by parameter name, as passed to the constructor.
     pub constructor_arguments: BTreeMap<String, String>,
+    /// Python expressions by parameter name, as passed to `forward`, made in the order of the parameters.
+    #[serde(default)]
+    pub forward_arguments: BTreeMap<String, String>,
     pub forward_inputs: Vec<TensorShape>,
     pub forward_outputs: Vec<TensorShape>,
     /// Number of parameters, counted element by element.
     pub parameters: Option<u64>,
-    /// Why a level is unknown; those that begin with [`ARGUMENTS_NOT_FOUND`] say that no arguments fitted.
+    /// What was compared with upstream, where it was the same.
+    #[serde(default)]
+    pub parity: Option<ParityEvidence>,
+    /// Why a level is unknown. Those that begin with [`ARGUMENTS_NOT_FOUND`] say that no arguments fitted,
+    /// `parity_unknown: ...` why nothing was compared.
     pub notes: Vec<String>,
 }
 
 impl Evidence {
-    /// Whether some level is unknown because no arguments were found that fit.
+    /// Whether constructing or running it is unknown because no arguments were found that fit.
     pub fn lacks_arguments(&self) -> bool {
-        self.notes.iter().any(|note| note.starts_with(ARGUMENTS_NOT_FOUND))
+        let reasons = self.notes.iter().filter_map(|note| note.strip_prefix(ARGUMENTS_NOT_FOUND)?.strip_prefix(": "));
+        reasons.into_iter().any(|reason| !reason.starts_with(Level::Backward.name()))
     }
+}
+
+/// What of a bundle and of its upstream class is the same.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ParityEvidence {
+    pub upstream: UpstreamOrigin,
+    /// Entries of the state dictionary after construction.
+    pub state_entries: u64,
+    /// Tensors, other values and containers in the output in evaluation mode.
+    pub output_parts: u64,
+    /// Those in training mode.
+    pub training_parts: u64,
+}
+
+/// Where the upstream class was imported from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum UpstreamOrigin {
+    /// The distribution at the source's own version, installed in the environment.
+    Installed,
+    /// The files that were fetched.
+    Snapshot,
 }
 
 /// The outcome of every level, with the first failure and what backs the outcome up.

@@ -217,10 +217,6 @@ impl Settings {
 
 /// The highest level to try and the gate: the one that is not given follows the other.
 fn climb(level: Option<Level>, gate: Option<Level>) -> Result<(Level, Level), Problem> {
-    if let Some(beyond) = level.into_iter().chain(gate).find(|level| *level > Level::Forward) {
-        return Err(Problem::new(format!("The level `{}` cannot be tried yet", beyond.name()))
-            .help("the highest that is tried is `forward`"));
-    }
     match (level, gate) {
         (Some(level), Some(gate)) if gate > level => Err(Problem::new(format!(
             "The gate `{}` lies above the highest level that is tried, `{}`",

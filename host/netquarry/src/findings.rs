@@ -25,6 +25,9 @@ pub struct Findings {
     pub undecided: usize,
     /// Candidates that could not be constructed or run because no arguments were found that fit.
     pub without_arguments: usize,
+    /// What comparing with upstream came to; `None` where nothing was compared.
+    #[serde(default)]
+    pub parity: Option<ParityTally>,
     /// Duplicates by the reason for which they were removed.
     pub duplicates: Vec<Counted>,
     /// Bundles by requirement other than torch, the most frequent first.
@@ -68,6 +71,16 @@ pub struct LevelTally {
     pub failed: usize,
     pub unknown: usize,
     pub not_applicable: usize,
+}
+
+/// What comparing bundles with their upstream classes came to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ParityTally {
+    /// The same, and different.
+    pub same: usize,
+    pub different: usize,
+    /// Without a result, by the reason.
+    pub unknown: Vec<Counted>,
 }
 
 /// How often something went wrong in one way.
@@ -114,9 +127,13 @@ impl Findings {
             failures: failures(records),
             undecided: records.iter().filter(|record| !is_promoted(record, gate) && record.failure.is_none()).count(),
             without_arguments: records.iter().filter(|record| record.evidence.lacks_arguments()).count(),
+            parity: parity(records),
             duplicates: counted(records.iter().filter_map(removal_reason)),
             requirements: counted(
-                records.iter().flat_map(|record| record.requirements.iter()).filter(|name| !is_torch(name)),
+                records
+                    .iter()
+                    .flat_map(|record| record.requirements.iter().map(String::as_str))
+                    .filter(|name| !is_torch(name)),
             ),
             bundle_lines: bins(&lines),
             median_lines: lines.get(lines.len() / 2).copied(),
@@ -140,6 +157,21 @@ pub fn level_name(level: u8) -> String {
         Some(passed) => format!("{level} {}", passed.name()),
         None => level.to_string(),
     }
+}
+
+/// Why a comparison with upstream has no result: `upstream_not_importable`.
+pub fn parity_unknown(record: &BlockRecord) -> Option<&str> {
+    let reason = record.evidence.notes.iter().find_map(|note| note.strip_prefix("parity_unknown: "))?;
+    reason.split(':').next()
+}
+
+fn parity(records: &[BlockRecord]) -> Option<ParityTally> {
+    let count = |outcome: Outcome| {
+        records.iter().filter(|record| record.levels.get(Level::Parity.name()) == Some(&outcome)).count()
+    };
+    let unknown = counted(records.iter().filter_map(parity_unknown));
+    let (same, different) = (count(Outcome::Passed), count(Outcome::Failed));
+    (same + different > 0 || !unknown.is_empty()).then_some(ParityTally { same, different, unknown })
 }
 
 fn tally<'a>(records: impl IntoIterator<Item = &'a BlockRecord>, gate: Level) -> Tally {
@@ -198,8 +230,8 @@ fn failures(records: &[BlockRecord]) -> Vec<FailureTally> {
     tallies
 }
 
-fn removal_reason(record: &BlockRecord) -> Option<&String> {
-    record.dedup.as_ref().filter(|_| is_removed(record)).and_then(|decision| decision.reason.as_ref())
+fn removal_reason(record: &BlockRecord) -> Option<&str> {
+    record.dedup.as_ref().filter(|_| is_removed(record)).and_then(|decision| decision.reason.as_deref())
 }
 
 fn is_torch(requirement: &str) -> bool {
@@ -207,13 +239,13 @@ fn is_torch(requirement: &str) -> bool {
     name == Some("torch")
 }
 
-fn counted<'a>(names: impl Iterator<Item = &'a String>) -> Vec<Counted> {
-    let mut counts: BTreeMap<&String, usize> = BTreeMap::new();
+fn counted<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Counted> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for name in names {
         *counts.entry(name).or_default() += 1;
     }
     let mut counts: Vec<Counted> =
-        counts.into_iter().map(|(name, count)| Counted { name: name.clone(), count }).collect();
+        counts.into_iter().map(|(name, count)| Counted { name: name.to_owned(), count }).collect();
     counts.sort_by(|left, right| right.count.cmp(&left.count).then_with(|| left.name.cmp(&right.name)));
     counts
 }

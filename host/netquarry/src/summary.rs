@@ -85,6 +85,19 @@ impl Summary {
                 human_count(findings.without_arguments)
             );
         }
+        if let Some(parity) = &findings.parity {
+            let unknown: Vec<String> =
+                parity.unknown.iter().map(|each| format!("{} {}", human_count(each.count), each.name)).collect();
+            let compared = parity.same + parity.different;
+            let unknown =
+                if unknown.is_empty() { String::new() } else { format!("; not compared: {}", unknown.join(", ")) };
+            let _ = writeln!(
+                text,
+                "  {strong}{} of {} that were compared with upstream's class are the same{strong:#}{unknown}",
+                human_count(parity.same),
+                human_count(compared)
+            );
+        }
         if total.duplicates > 0 {
             let reasons: Vec<String> =
                 findings.duplicates.iter().map(|each| format!("{} {}", human_count(each.count), each.name)).collect();

@@ -47,7 +47,7 @@ pub(super) fn up_to(stage: Stage, settings: &Settings, console: &Console) -> Res
         return list(console, &bundle_rows(&made), ending);
     };
     let environment = python.wait(console)?;
-    let validated = validate::validate(&context, &environment, &made.rules, &made.candidates, &made.assembled)?;
+    let validated = validate::validate(&context, &environment, &fetched.sources, &made)?;
     let mut records = driver::records(&context, &made, &validated);
     let below = records.iter().any(|record| !is_promoted(record, settings.gate));
     let ending = match ending {

@@ -17,7 +17,10 @@ use super::listing::{Row, in_one_line, list};
 use crate::arguments::PipelineArguments;
 use crate::configuration::Settings;
 use crate::console::Console;
+use crate::driver::context::Context;
+use crate::driver::fetch::{self, Fetched};
 use crate::driver::python::Python;
+use crate::driver::upstream::Upstreams;
 use crate::driver::validate::options;
 use crate::findings::level_name;
 use crate::interrupt;
@@ -25,7 +28,7 @@ use crate::library::manifest;
 use crate::problem::Problem;
 use crate::quantity::human_things;
 use crate::table::Align;
-use crate::validate::{self, Job};
+use crate::validate::{self, Job, Upstream};
 
 #[derive(Serialize)]
 struct FileRow {
@@ -50,7 +53,8 @@ impl Row for FileRow {
     }
 }
 
-/// Validates `files`. One that cannot be read is reported and left out. All others have to reach the level that was asked for, or the gate where none was.
+/// Validates `files`. One that cannot be read is reported and left out. All others have to reach
+/// the level that was asked for, or the gate where none was.
 pub(super) fn files(
     files: &[PathBuf],
     asked: &PipelineArguments,
@@ -60,10 +64,10 @@ pub(super) fn files(
     let mut libraries = Libraries::default();
     let (mut readable, mut jobs) = (Vec::new(), Vec::new());
     for file in files {
-        let blocked = libraries.own_packages(file)?;
-        match job(file, blocked) {
+        let record = libraries.record(file)?;
+        match job(file, record.as_ref().map(own_packages).unwrap_or_default()) {
             Ok(job) => {
-                readable.push(file);
+                readable.push((file, record));
                 jobs.push(job);
             }
             Err(problem) => console.error(&problem),
@@ -77,6 +81,15 @@ pub(super) fn files(
         _ => settings.gate,
     };
     let environment = Python::start(settings, console)?.wait(console)?;
+    let has_upstream = settings.level >= Level::Parity && readable.iter().any(|(_, record)| record.is_some());
+    let fetched = if has_upstream { Some(sources(settings, console)?) } else { None };
+    let upstreams = fetched.as_ref().map(|fetched| Upstreams::new(&fetched.sources, &environment)).transpose()?;
+    if let Some(upstreams) = &upstreams {
+        upstreams.write()?;
+        for (job, (_, record)) in jobs.iter_mut().zip(&readable) {
+            job.upstream = record.as_ref().and_then(|record| upstream(record, upstreams));
+        }
+    }
     let task = console.task("Validating", "files", jobs.len() as u64);
     let verdicts: Mutex<Vec<Option<Verdict>>> = Mutex::new(vec![None; jobs.len()]);
     let on_verdict = |job: &Job, verdict: Verdict| {
@@ -92,7 +105,7 @@ pub(super) fn files(
 
     let verdicts = verdicts.into_inner().expect("no panic while collecting");
     let rows: Vec<FileRow> =
-        jobs.iter().zip(&readable).zip(verdicts).map(|((job, file), verdict)| row(job, file, verdict)).collect();
+        jobs.iter().zip(&readable).zip(verdicts).map(|((job, (file, _)), verdict)| row(job, file, verdict)).collect();
     let ending = match rows.iter().all(|row| row.level >= wanted as u8) {
         _ if readable.len() < files.len() => Ending::Incomplete,
         true => Ending::Done,
@@ -127,6 +140,7 @@ fn job(file: &Path, blocked_packages: Vec<String>) -> Result<Job, Problem> {
         operator_packages: Vec::new(),
         arguments: None,
         line_map: Vec::new(),
+        upstream: None,
     })
 }
 
@@ -158,26 +172,46 @@ struct Libraries {
 }
 
 impl Libraries {
-    /// The packages that a bundle of a library must do without: those that its code is from, by the manifest beside it.
-    /// None for a file that is no bundle of a library.
+    /// The record of a bundle, by the manifest beside it; none for a file that is no bundle of a library.
     ///
     /// # Errors
-    /// The manifest cannot be read. A verdict without these packages blocked would promise less than it seems to.
-    fn own_packages(&mut self, file: &Path) -> Result<Vec<String>, Problem> {
-        let (Some(name), Some(folder)) = (file.file_name(), file.parent()) else { return Ok(Vec::new()) };
-        let holds_bundles = folder.file_name().is_some_and(|name| name == "blocks" || name == "failed");
-        let Some(library) = folder.parent().filter(|_| holds_bundles) else { return Ok(Vec::new()) };
+    /// The manifest cannot be read. A verdict without the packages blocked that it names would promise less than it
+    /// seems to.
+    fn record(&mut self, file: &Path) -> Result<Option<BlockRecord>, Problem> {
+        let Ok(file) = fs::canonicalize(file) else { return Ok(None) };
+        let (Some(name), Some(folder)) = (file.file_name(), file.parent()) else { return Ok(None) };
+        let kind = folder.file_name().filter(|name| *name == "blocks" || *name == "failed");
+        let (Some(kind), Some(library)) = (kind, folder.parent()) else { return Ok(None) };
         if !self.records.contains_key(library) {
             self.records.insert(library.to_owned(), manifest::read(library)?.unwrap_or_default());
         }
-        let relative = Path::new(folder.file_name().unwrap_or_default()).join(name);
+        let relative = Path::new(kind).join(name);
         let is_its = |record: &&BlockRecord| record.bundle.as_deref().is_some_and(|path| Path::new(path) == relative);
-        Ok(self.records[library].iter().find(is_its).map(packages).unwrap_or_default())
+        Ok(self.records[library].iter().find(is_its).cloned())
     }
 }
 
-/// The packages that the code of a bundle is from.
-fn packages(record: &BlockRecord) -> Vec<String> {
+/// The sources of the corpus, with which bundles are compared.
+fn sources(settings: &Settings, console: &Console) -> Result<Fetched, Problem> {
+    let context = Context::open(settings, console)?;
+    fetch::fetch(&context, fetch::corpus(settings)?)
+}
+
+/// The class that a bundle was made from, where the corpus has its source at the version of the record.
+fn upstream(record: &BlockRecord, upstreams: &Upstreams<'_>) -> Option<Upstream> {
+    let source = &record.source;
+    if !upstreams.is_at(&source.name, source.version.as_deref(), source.commit.as_deref()) {
+        return None;
+    }
+    let (_, path) = record.block.split_once(':')?;
+    let module = path.strip_suffix(record.name.as_str())?.strip_suffix('.')?;
+    let beside = record.closure.iter().filter_map(|closed| closed.definition.split_once(':'));
+    let beside: BTreeSet<&str> = beside.map(|(source, _)| source).collect();
+    upstreams.class(&source.name, module, &record.name, &source.sha1, &beside)
+}
+
+/// The packages that a bundle of a library must do without: those that its code is from.
+fn own_packages(record: &BlockRecord) -> Vec<String> {
     let paths = record.closure.iter().filter_map(|definition| definition.definition.split_once(':'));
     let packages: BTreeSet<&str> = paths.filter_map(|(_, path)| path.split('.').next()).collect();
     packages.into_iter().filter(|package| *package != "torch").map(str::to_owned).collect()

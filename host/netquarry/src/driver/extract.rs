@@ -81,7 +81,7 @@ pub fn extract(
     let candidates = away_from(&present, chosen.candidates);
     let mut made = super::made(context, &fetched, &plugins, indexed, Discovered { candidates, ..found })?;
     let environment = python.wait(console)?;
-    let validated = validate::validate(context, &environment, &made.rules, &made.candidates, &made.assembled)?;
+    let validated = validate::validate(context, &environment, &fetched.sources, &made)?;
     extracted.records = super::records(context, &made, &validated);
     let (records, texts) = beside(&settings.out, present, &extracted.records, super::texts(&made, &extracted.records))?;
 

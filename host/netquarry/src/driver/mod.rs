@@ -27,6 +27,7 @@ pub mod select;
 pub mod shims;
 mod signature;
 mod texts;
+pub mod upstream;
 pub mod validate;
 
 use std::collections::BTreeSet;

@@ -72,7 +72,7 @@ fn afresh(
     let (indexed, found) = discovered(context, &fetched, &plugins)?;
     let mut made = made(context, &fetched, &plugins, indexed, found)?;
     let environment = python.wait(context.console)?;
-    let validated = validate::validate(context, &environment, &made.rules, &made.candidates, &made.assembled)?;
+    let validated = validate::validate(context, &environment, &fetched.sources, &made)?;
     let mut records = records(context, &made, &validated);
     let contenders = contenders(context, &made, &records);
     let curated = curate::curate(&context.pool, context.console, &plugins.dedup, &contenders);

@@ -8,15 +8,18 @@ use netquarry_core::closure::Rules;
 use netquarry_core::verdict::{FailureClass, Level, Outcome as LevelOutcome, Verdict};
 use netquarry_store::{StoreError, VerdictContext};
 
+use super::Made;
 use super::assemble::{Assembled, BundleFile};
 use super::context::Context;
 use super::discover::Candidate;
+use super::fetch::FetchedSource;
+use super::upstream::Upstreams;
 use crate::course::{Stage, StageCourse, Stopwatch, ValidationCourse};
 use crate::environment::Environment;
 use crate::interrupt;
 use crate::problem::Problem;
 use crate::quantity::{human_count, human_seconds, human_things};
-use crate::validate::{self, Job, Options, WorkerStatistics};
+use crate::validate::{self, Job, Options, Upstream, WorkerStatistics};
 
 /// What came out of the stage.
 pub struct Validated {
@@ -49,23 +52,26 @@ pub fn options(level: Level, jobs: Option<usize>) -> Options {
 pub fn validate(
     context: &Context<'_>,
     environment: &Environment,
-    rules: &Rules,
-    candidates: &[Candidate],
-    assembled: &Assembled,
+    sources: &[FetchedSource],
+    made: &Made,
 ) -> Result<Validated, Problem> {
+    let Made { candidates, assembled, rules, .. } = made;
     let watch = Stopwatch::start(Stage::Validate);
     let options = options(context.settings.level, context.settings.jobs);
     let (environment_digest, options_digest) = (environment.digest(), options.digest());
     let verdict_context = VerdictContext { environment: &environment_digest, options: &options_digest };
     let scratch = tempfile::Builder::new().prefix("netquarry-bundles-").tempdir();
     let scratch = scratch.map_err(|error| Problem::io("make a folder in", &std::env::temp_dir(), error))?;
+    let upstreams = if options.level >= Level::Parity { Some(Upstreams::new(sources, environment)?) } else { None };
 
     let work: Vec<Work> = candidates
         .iter()
         .zip(&assembled.bundles)
         .enumerate()
         .filter_map(|(position, (candidate, bundle))| {
-            Some(work(position, candidate, bundle.as_ref().ok()?, rules, scratch.path()))
+            let bundle = bundle.as_ref().ok()?;
+            let upstream = upstreams.as_ref().and_then(|all| all.of(&made.indexed, candidate, bundle));
+            Some(work(position, candidate, bundle, rules, scratch.path(), upstream))
         })
         .collect();
     let total = work.len();
@@ -85,6 +91,7 @@ pub fn validate(
     let statistics = if waiting.is_empty() {
         None
     } else {
+        upstreams.iter().try_for_each(Upstreams::write)?;
         let keep = |key: &str, verdict: &Verdict| context.store.put_verdicts(verdict_context, [(key, verdict)]);
         let run = Run { candidates, assembled, environment, options: &options, keep: &keep };
         Some(run.all(context, waiting, total, &mut verdicts)?)
@@ -181,7 +188,14 @@ impl Run<'_> {
     }
 }
 
-fn work(position: usize, candidate: &Candidate, bundle: &BundleFile, rules: &Rules, folder: &Path) -> Work {
+fn work(
+    position: usize,
+    candidate: &Candidate,
+    bundle: &BundleFile,
+    rules: &Rules,
+    folder: &Path,
+    upstream: Option<Upstream>,
+) -> Work {
     let job = Job {
         id: candidate.block.clone(),
         file: folder.join(format!("{}.py", candidate.stem)),
@@ -190,6 +204,7 @@ fn work(position: usize, candidate: &Candidate, bundle: &BundleFile, rules: &Rul
         operator_packages: bundle.operator_packages.clone(),
         arguments: rules.arguments(&candidate.block).map(|(arguments, _)| arguments.clone()),
         line_map: bundle.line_map.clone(),
+        upstream,
     };
     let key = job.digest(&bundle.sha256);
     Work { position, job, key }

@@ -49,6 +49,31 @@ const REFUSED: &[i64] = &[
     libc::SYS_swapon,
 ];
 
+/// What a process must do that forks, follows and ends children of its own, and what they have to do to confine themselves.
+const NEEDED_TO_FORK: [i64; 5] =
+    [libc::SYS_kill, libc::SYS_tkill, libc::SYS_setsid, libc::SYS_setpgid, libc::SYS_setrlimit];
+
+/// Filters for a worker that imports foreign code before it forks: what [`programs`] refuses, but for what a worker has
+/// to do.
+pub(super) fn importer_programs() -> Vec<String> {
+    let Ok(architecture) = TargetArch::try_from(std::env::consts::ARCH) else {
+        return Vec::new();
+    };
+    let refused = REFUSED.iter().filter(|number| !NEEDED_TO_FORK.contains(number) && !is_fork(**number));
+    let rules = refused.map(|number| (*number, Vec::new())).collect();
+    vec![hexadecimal(&compile(rules, libc::EPERM, architecture))]
+}
+
+#[cfg(target_arch = "x86_64")]
+fn is_fork(number: i64) -> bool {
+    number == libc::SYS_fork || number == libc::SYS_vfork
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn is_fork(_number: i64) -> bool {
+    false
+}
+
 /// Filters for this machine's processor, each in hexadecimal as the worker takes them; none where there are none.
 pub(super) fn programs() -> Vec<String> {
     let Ok(architecture) = TargetArch::try_from(std::env::consts::ARCH) else {

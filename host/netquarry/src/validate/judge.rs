@@ -10,7 +10,8 @@ use super::{Job, Options, classify};
 use crate::environment::Environment;
 
 /// The levels that a child can report about.
-const TRIED: [Level; 5] = [Level::Parse, Level::Compile, Level::Execute, Level::Construct, Level::Forward];
+const TRIED: [Level; 6] =
+    [Level::Parse, Level::Compile, Level::Execute, Level::Construct, Level::Forward, Level::Backward];
 
 /// The verdict on a job whose worker died with it.
 pub(super) fn lost() -> Verdict {
@@ -63,11 +64,10 @@ impl Judge<'_> {
             Event::Harness { exception } => self.fail(FailureClass::Harness, exception),
             Event::Done => {}
             Event::Passed { level, evidence } if self.expects(level) => {
-                self.verdict.set(TRIED[self.next], Outcome::Passed);
                 self.keep(evidence);
-                self.settled = TRIED[self.next] == self.options.level || self.next + 1 == TRIED.len();
-                self.next += 1;
+                self.climb(Outcome::Passed);
             }
+            Event::Inapplicable { level } if self.expects(level) => self.climb(Outcome::NotApplicable),
             Event::Failed { level, exception } if self.expects(level) => {
                 self.fail(classify::class(exception, self.job, self.environment), exception);
             }
@@ -76,8 +76,16 @@ impl Judge<'_> {
             }
             // Our own code reports one level after the other. Whatever is out of order is not heard, and the level that
             // it is about stays open.
-            Event::Passed { .. } | Event::Failed { .. } | Event::Undecided { .. } => {}
+            Event::Passed { .. } | Event::Failed { .. } | Event::Inapplicable { .. } | Event::Undecided { .. } => {}
+            // These belong to replays.
+            Event::Imported { .. } | Event::Leaves { .. } | Event::Values { .. } | Event::Stopped { .. } => {}
         }
+    }
+
+    fn climb(&mut self, outcome: Outcome) {
+        self.verdict.set(TRIED[self.next], outcome);
+        self.settled = TRIED[self.next] == self.options.level || self.next + 1 == TRIED.len();
+        self.next += 1;
     }
 
     fn expects(&self, level: &str) -> bool {
@@ -89,6 +97,7 @@ impl Judge<'_> {
         let evidence = &mut self.verdict.evidence;
         evidence.constructor_arguments.extend(found.constructor_arguments.clone());
         evidence.parameters = found.parameters.or(evidence.parameters);
+        evidence.forward_arguments.extend(found.forward_arguments.clone());
         evidence.forward_inputs.extend(found.forward_inputs.iter().cloned());
         evidence.forward_outputs.extend(found.forward_outputs.iter().cloned());
         evidence.notes.extend(notes);
@@ -100,7 +109,7 @@ impl Judge<'_> {
             message => format!("{}: {message}", exception.class),
         };
         let upstream = exception.frames.iter().rev().filter(|frame| frame.file == self.attempted.file);
-        let upstream = upstream.flat_map(|frame| self.job.upstream(frame.line)).next();
+        let upstream = upstream.flat_map(|frame| self.job.upstream_place(frame.line)).next();
         self.fail_with(class, &message, upstream);
     }
 
@@ -137,7 +146,7 @@ impl Judge<'_> {
         } else if self.verdict.protections.is_empty() {
             (FailureClass::Harness, "the child ended before it was confined".to_owned())
         } else {
-            self.ending(run)
+            ending(run, self.options)
         };
         // An argument that was guessed too large takes more than a block can be blamed for.
         let guessed = self.job.arguments.is_none() && TRIED[self.next] >= Level::Construct;
@@ -154,32 +163,48 @@ impl Judge<'_> {
         }
     }
 
-    fn ending(&self, run: &Run) -> (FailureClass, String) {
-        let limits = &self.options.limits;
-        let out_of_time = run.ending.cpu_seconds >= limits.cpu_seconds as f64;
-        match run.ending.status {
-            _ if run.timed_out => {
-                (FailureClass::WallTime, format!("it did not end within {} seconds", limits.wall.as_secs()))
-            }
-            status if -status == libc::SIGXCPU || (-status == libc::SIGKILL && out_of_time) => {
-                (FailureClass::CpuTime, format!("it took more than {} seconds of processor time", limits.cpu_seconds))
-            }
-            status if status < 0 && (-status == libc::SIGKILL || run.output.contains("bad_alloc")) => {
-                (FailureClass::Memory, format!("the process was ended by signal {}, out of memory", -status))
-            }
-            status if status < 0 => (FailureClass::Crash, format!("the process was ended by {}", signal_name(-status))),
-            status => (FailureClass::NoReport, format!("the process ended with status {status} before it reported")),
-        }
-    }
-
     fn scrub(&self, message: &str) -> String {
-        let name = self.job.file.file_name().unwrap_or(self.job.file.as_os_str());
-        let prefixes = self.environment.prefixes.iter();
-        let mut replacements: Vec<_> =
-            prefixes.map(|path| (path.to_string_lossy().into_owned(), "<environment>".to_owned())).collect();
-        replacements.push((self.attempted.file.clone(), name.to_string_lossy().into_owned()));
-        replacements.push((self.attempted.scratch.clone(), "<scratch>".to_owned()));
-        scrub(message, &replacements)
+        without_places(message, self.job, self.environment, self.attempted)
+    }
+}
+
+/// A message without the places of files, which differ between equal runs.
+pub(super) fn without_places(message: &str, job: &Job, environment: &Environment, attempted: &Attempted) -> String {
+    let name = job.file.file_name().unwrap_or(job.file.as_os_str());
+    let text = |path: &std::path::Path| path.to_string_lossy().into_owned();
+    let prefixes = environment.prefixes.iter().map(|path| (text(path), "<environment>".to_owned()));
+    let upstream = job.upstream.iter().flat_map(|upstream| &upstream.paths);
+    let upstream = upstream.map(|path| (text(path), "<upstream>".to_owned()));
+    let own = [
+        (attempted.file.clone(), name.to_string_lossy().into_owned()),
+        (attempted.scratch.clone(), "<scratch>".to_owned()),
+    ];
+    scrub(message, &prefixes.chain(upstream).chain(own).collect::<Vec<_>>())
+}
+
+/// In a few words, how a child ended that was to replay something.
+pub(super) fn told_ending(run: &Run, options: &Options) -> String {
+    if run.forged {
+        return "something other than the validator wrote to the report's descriptor".to_owned();
+    }
+    ending(run, options).1
+}
+
+fn ending(run: &Run, options: &Options) -> (FailureClass, String) {
+    let limits = &options.limits;
+    let out_of_time = run.ending.cpu_seconds >= limits.cpu_seconds as f64;
+    match run.ending.status {
+        _ if run.timed_out => {
+            (FailureClass::WallTime, format!("it did not end within {} seconds", limits.wall.as_secs()))
+        }
+        status if -status == libc::SIGXCPU || (-status == libc::SIGKILL && out_of_time) => {
+            (FailureClass::CpuTime, format!("it took more than {} seconds of processor time", limits.cpu_seconds))
+        }
+        status if status < 0 && (-status == libc::SIGKILL || run.output.contains("bad_alloc")) => {
+            (FailureClass::Memory, format!("the process was ended by signal {}, out of memory", -status))
+        }
+        status if status < 0 => (FailureClass::Crash, format!("the process was ended by {}", signal_name(-status))),
+        status => (FailureClass::NoReport, format!("the process ended with status {status} before it reported")),
     }
 }
 

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use netquarry_core::shim::BlockArguments;
-use netquarry_core::verdict::{Level, Verdict};
+use netquarry_core::verdict::{Level, UpstreamOrigin, Verdict};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -19,6 +19,7 @@ mod classify;
 mod filter;
 mod follow;
 mod judge;
+mod parity;
 mod pool;
 mod program;
 mod protocol;
@@ -51,6 +52,23 @@ pub struct Job {
     pub arguments: Option<BlockArguments>,
     /// Where the lines of the bundle come from.
     pub line_map: Vec<LineSpan>,
+    /// The class that the bundle is to be compared with at [`Level::Parity`].
+    pub upstream: Option<Upstream>,
+}
+
+/// Where the class that a bundle was made from can be imported.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Upstream {
+    /// `timm.layers.drop`
+    pub module: String,
+    pub class_name: String,
+    /// SHA-1 of the module's file, in hexadecimal: another file than this one is another upstream.
+    pub sha1: String,
+    pub origin: UpstreamOrigin,
+    /// Folders that have to come first on Python's path; none where all that is needed is installed.
+    pub paths: Vec<PathBuf>,
+    /// Stands for what lies in `paths`, in their order.
+    pub identity: String,
 }
 
 /// A run of lines that a bundle has from one place of an upstream file.
@@ -67,7 +85,7 @@ pub struct LineSpan {
 
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The highest level to try; nothing above [`Level::Forward`] is implemented, and stays unknown.
+    /// The highest level to try.
     pub level: Level,
     /// How many bundles run at once.
     pub jobs: usize,
@@ -184,14 +202,22 @@ impl Options {
     }
 }
 
+impl Upstream {
+    /// The package that importing the module begins with; empty for a module in none.
+    fn package(&self) -> &str {
+        self.module.split_once('.').map_or("", |(package, _)| package)
+    }
+}
+
 impl Job {
     /// SHA-256, in hexadecimal, of everything of the job that a verdict depends on, given the digest of the bundle's
     /// bytes: neither the identity nor where the file lies.
     pub fn digest(&self, bundle_sha256: &str) -> String {
         let mut hasher = Sha256::new();
         let stem = self.file.file_stem().unwrap_or_default().as_encoded_bytes();
-        let parts =
-            (&self.class_name, &self.blocked_packages, &self.operator_packages, &self.arguments, &self.line_map);
+        let upstream = self.upstream.as_ref().map(|it| (&it.module, &it.class_name, &it.sha1, it.origin, &it.identity));
+        let blocked = (&self.blocked_packages, &self.operator_packages);
+        let parts = (&self.class_name, blocked, &self.arguments, &self.line_map, upstream);
         hasher.update(bundle_sha256);
         hasher.update(stem);
         hasher.update(serde_json::to_vec(&parts).expect("text and numbers can be written as JSON"));
@@ -199,7 +225,7 @@ impl Job {
     }
 
     /// `timm/layers/drop.py:161` for a line of the bundle that comes from there.
-    fn upstream(&self, line: u32) -> Option<String> {
+    fn upstream_place(&self, line: u32) -> Option<String> {
         let span = self.line_map.iter().find(|span| (span.bundle_start..=span.bundle_end).contains(&line))?;
         Some(format!("{}:{}", span.path, span.upstream_start + (line - span.bundle_start)))
     }

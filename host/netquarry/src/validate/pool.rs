@@ -5,18 +5,19 @@ use std::collections::hash_map::RandomState;
 use std::fs;
 use std::hash::{BuildHasher, Hasher};
 use std::mem;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use netquarry_core::verdict::{Level, Verdict};
+use netquarry_core::verdict::{Level, Outcome, Verdict};
 use serde::{Deserialize, Serialize};
 
 use super::follow::Run;
-use super::protocol::{ChildJob, Settings};
+use super::parity::{self, Observation, Parity, Question, Side};
+use super::protocol::{ChildJob, Replay, Settings, UpstreamSettings};
 use super::worker::{Worker, WorkerLost};
-use super::{Job, Options, ValidateError, filter, judge, program};
+use super::{Job, Limits, Options, Upstream, ValidateError, filter, judge, program};
 use crate::environment::Environment;
 
 /// How many children one worker has at a time. Forking is its only work and takes some ten milliseconds, so that a
@@ -24,6 +25,8 @@ use crate::environment::Environment;
 const CHILDREN_AT_ONCE: usize = 8;
 /// After how many children a worker is replaced, so that whatever it may gather over time stays bounded.
 const CHILDREN_IN_A_LIFE: u64 = 2000;
+/// How much a replay may report: a line for each entry of the state dictionary, and the values of one of them.
+const REPLAY_REPORT_BYTES: usize = 16 << 20;
 
 /// What validation took. Figures differ from run to run and belong to no verdict.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -62,6 +65,7 @@ pub(super) fn run<I: Iterator<Item = Job> + Send>(
         options,
         folder: folder.path(),
         filters: filter::programs(),
+        importer_filters: filter::importer_programs(),
         places: (0..slots.div_ceil(CHILDREN_AT_ONCE)).map(|_| Place::default()).collect(),
         statistics: Mutex::default(),
     };
@@ -99,6 +103,7 @@ struct Pool<'a> {
     options: &'a Options,
     folder: &'a Path,
     filters: Vec<String>,
+    importer_filters: Vec<String>,
     places: Vec<Place>,
     statistics: Mutex<WorkerStatistics>,
 }
@@ -108,6 +113,21 @@ struct Pool<'a> {
 struct Place {
     plain: Mutex<Option<Shared>>,
     compiler: Mutex<Option<Shared>>,
+    /// One at a time: jobs come source by source.
+    upstream: Mutex<Option<UpstreamWorker>>,
+}
+
+/// A worker with an upstream package in it.
+struct UpstreamWorker {
+    paths: Vec<PathBuf>,
+    package: String,
+    shared: Shared,
+}
+
+impl UpstreamWorker {
+    fn is_for(&self, upstream: &Upstream) -> bool {
+        self.paths == upstream.paths && self.package == upstream.package()
+    }
 }
 
 impl Place {
@@ -173,12 +193,13 @@ impl Pool<'_> {
         loop {
             let outcome = match lost {
                 // The job may be what ended the worker. In a worker of its own it can do that to nobody else.
-                true => self.run(job, &self.start(warmth)?)?,
+                true => self.run(job, &self.start(warmth)?, None)?,
                 false => self.run_shared(job, place.worker(warmth), warmth)?,
             };
             let (verdict, again) = match outcome {
                 Ok(attempted) => {
-                    let verdict = judge::verdict(job, &attempted, self.environment, self.options);
+                    let mut verdict = judge::verdict(job, &attempted, self.environment, self.options);
+                    self.compare(job, place, warmth, &attempted, &mut verdict)?;
                     let transient = verdict.failure.as_ref().is_some_and(|failure| failure.class.is_transient());
                     (verdict, transient && attempt < self.options.attempts)
                 }
@@ -200,6 +221,100 @@ impl Pool<'_> {
         }
     }
 
+    /// Compares the block with upstream's where that was asked for and there is an instance to compare.
+    fn compare(
+        &self,
+        job: &Job,
+        place: &Place,
+        warmth: Warmth,
+        attempted: &Attempted,
+        verdict: &mut Verdict,
+    ) -> Result<(), ValidateError> {
+        if self.options.level < Level::Parity || verdict.outcome(Level::Construct) != Outcome::Passed {
+            return Ok(());
+        }
+        let parity = match &job.upstream {
+            Some(upstream) => {
+                let ask = |question: &Question<'_>| self.replay(job, upstream, place, warmth, question);
+                parity::compare(upstream, verdict, &ask)?
+            }
+            None => Parity::no_upstream(),
+        };
+        parity::enter(verdict, parity, |text| judge::without_places(text, job, self.environment, attempted));
+        Ok(())
+    }
+
+    /// One side of a comparison in a process of its own; in words, why nothing came of it.
+    fn replay(
+        &self,
+        job: &Job,
+        upstream: &Upstream,
+        place: &Place,
+        warmth: Warmth,
+        question: &Question<'_>,
+    ) -> Result<Result<Observation, String>, ValidateError> {
+        let mut lost = 0;
+        loop {
+            let shared = match question.side {
+                Side::Bundle => self.shared(place.worker(warmth), warmth)?,
+                Side::Upstream => self.upstream(&place.upstream, upstream)?,
+            };
+            shared.children.fetch_add(1, Ordering::Relaxed);
+            match self.run(job, &shared.worker, Some(&question.replay))? {
+                Ok(attempted) if attempted.run.ending.status == 0 && !attempted.run.forged => {
+                    return Ok(Ok(Observation::of(&attempted.run.events)));
+                }
+                Ok(attempted) => return Ok(Err(judge::told_ending(&attempted.run, self.options))),
+                Err(WorkerLost) => {
+                    self.statistics(|statistics| statistics.workers_lost += 1);
+                    self.forget(place, warmth, &shared);
+                    lost += 1;
+                }
+            }
+            if lost == 2 {
+                return Ok(Err("the Python worker ended while it ran this".to_owned()));
+            }
+        }
+    }
+
+    fn forget(&self, place: &Place, warmth: Warmth, lost: &Shared) {
+        let is_lost = |shared: &Shared| Arc::ptr_eq(&shared.worker, &lost.worker);
+        place.worker(warmth).lock().expect("nothing panics here").take_if(|current| is_lost(current));
+        place.upstream.lock().expect("nothing panics here").take_if(|current| is_lost(&current.shared));
+    }
+
+    /// The worker that has this upstream, started where there is none yet or its time is over.
+    fn upstream(&self, place: &Mutex<Option<UpstreamWorker>>, upstream: &Upstream) -> Result<Shared, ValidateError> {
+        let mut current = place.lock().expect("nothing panics here");
+        let is_spent = |worker: &UpstreamWorker| worker.shared.children.load(Ordering::Relaxed) >= CHILDREN_IN_A_LIFE;
+        if let Some(worker) = current.as_ref().filter(|worker| worker.is_for(upstream) && !is_spent(worker)) {
+            return Ok(worker.shared.clone());
+        }
+        // Ended before another one takes as much memory.
+        current.take();
+        let shared = Shared { worker: Arc::new(self.start_upstream(upstream)?), children: Arc::default() };
+        let package = upstream.package().to_owned();
+        *current = Some(UpstreamWorker { paths: upstream.paths.clone(), package, shared: shared.clone() });
+        Ok(shared)
+    }
+
+    /// A worker that has imported upstream's package, or else, where that cannot be done, one that leaves it to its
+    /// children to try and to say what is wrong.
+    fn start_upstream(&self, upstream: &Upstream) -> Result<Worker, ValidateError> {
+        let start = |package| {
+            let filters = &self.importer_filters;
+            let upstream = Some(UpstreamSettings { paths: &upstream.paths, package, filters });
+            self.start_with(Warmth::Torch, upstream)
+        };
+        if upstream.package().is_empty() {
+            return start(None);
+        }
+        match start(Some(upstream.package())) {
+            Ok(worker) if worker.has_imported => Ok(worker),
+            Ok(_) | Err(_) => start(None),
+        }
+    }
+
     fn run_shared(
         &self,
         job: &Job,
@@ -208,7 +323,7 @@ impl Pool<'_> {
     ) -> Result<Result<Attempted, WorkerLost>, ValidateError> {
         let shared = self.shared(place, warmth)?;
         let spent = shared.children.fetch_add(1, Ordering::Relaxed) + 1 >= CHILDREN_IN_A_LIFE;
-        let outcome = self.run(job, &shared.worker)?;
+        let outcome = self.run(job, &shared.worker, None)?;
         if spent || outcome.is_err() {
             let mut current = place.lock().expect("nothing panics here");
             current.take_if(|current| Arc::ptr_eq(&current.worker, &shared.worker));
@@ -226,7 +341,12 @@ impl Pool<'_> {
     }
 
     fn start(&self, warmth: Warmth) -> Result<Worker, ValidateError> {
-        let settings = Settings { warm: warmth.modules(), limits: &self.options.limits, filters: &self.filters };
+        self.start_with(warmth, None)
+    }
+
+    fn start_with(&self, warmth: Warmth, upstream: Option<UpstreamSettings<'_>>) -> Result<Worker, ValidateError> {
+        let (limits, filters) = (&self.options.limits, &self.filters);
+        let settings = Settings { warm: warmth.modules(), limits, filters, upstream };
         let worker = Worker::start(self.environment, self.folder, &settings)?;
         self.statistics(|statistics| {
             statistics.workers_started += 1;
@@ -236,7 +356,20 @@ impl Pool<'_> {
     }
 
     /// Runs the job once, in a scratch folder that is there for this one run.
-    fn run(&self, job: &Job, worker: &Worker) -> Result<Result<Attempted, WorkerLost>, ValidateError> {
+    fn run(
+        &self,
+        job: &Job,
+        worker: &Worker,
+        replay: Option<&Replay<'_>>,
+    ) -> Result<Result<Attempted, WorkerLost>, ValidateError> {
+        // Upstream is nothing that upstream could not import.
+        let is_upstream = replay.is_some_and(|replay| replay.upstream.is_some());
+        let (blocked, operators) =
+            if is_upstream { (&[][..], &[][..]) } else { (&job.blocked_packages[..], &job.operator_packages[..]) };
+        let limits = Limits {
+            report_bytes: if replay.is_some() { REPLAY_REPORT_BYTES } else { self.options.limits.report_bytes },
+            ..self.options.limits.clone()
+        };
         let scratch = tempfile::Builder::new().prefix("scratch-").tempdir_in(self.folder);
         let scratch = scratch.map_err(|source| program::io_error("make a folder in", self.folder, source))?;
         let file = std::path::absolute(&job.file);
@@ -249,12 +382,13 @@ impl Pool<'_> {
                 file: &file,
                 class_name: &job.class_name,
                 level: self.options.level.name(),
-                blocked_packages: &job.blocked_packages,
-                operator_packages: &job.operator_packages,
+                blocked_packages: blocked,
+                operator_packages: operators,
                 arguments: job.arguments.as_ref(),
                 scratch: &scratch_path,
+                replay,
             },
-            &self.options.limits,
+            &limits,
         );
         if let Ok(run) = &outcome {
             self.statistics(|statistics| {

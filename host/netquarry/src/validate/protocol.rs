@@ -13,6 +13,19 @@ pub(super) struct Settings<'a> {
     pub(super) limits: &'a super::Limits,
     /// seccomp filters, each in hexadecimal.
     pub(super) filters: &'a [String],
+    /// Of a worker whose children replay upstream classes.
+    pub(super) upstream: Option<UpstreamSettings<'a>>,
+}
+
+/// Where a worker finds upstream.
+#[derive(Debug, Serialize)]
+pub(super) struct UpstreamSettings<'a> {
+    /// Folders that come first on the path.
+    pub(super) paths: &'a [std::path::PathBuf],
+    /// The package to import before the first fork.
+    pub(super) package: Option<&'a str>,
+    /// What such a worker may not do even though it has to fork.
+    pub(super) filters: &'a [String],
 }
 
 /// The worker's answer.
@@ -20,6 +33,8 @@ pub(super) struct Settings<'a> {
 pub(super) struct Ready {
     pub(super) threads: u64,
     pub(super) peak_bytes: u64,
+    /// Upstream's package could be imported, or there was none to import.
+    pub(super) imported: bool,
 }
 
 /// Sent to the worker for every child, together with three descriptors: the job's socket, and the writing ends for the
@@ -34,6 +49,29 @@ pub(super) struct ChildJob<'a> {
     pub(super) operator_packages: &'a [String],
     pub(super) arguments: Option<&'a netquarry_core::shim::BlockArguments>,
     pub(super) scratch: &'a str,
+    /// Instead of climbing: repeat what an earlier child did.
+    pub(super) replay: Option<&'a Replay<'a>>,
+}
+
+/// What a child is to repeat and to tell about.
+#[derive(Debug, Serialize)]
+pub(super) struct Replay<'a> {
+    /// Where the class is imported from; the bundle where there is none.
+    pub(super) upstream: Option<UpstreamClass<'a>>,
+    /// Expressions by parameter.
+    pub(super) constructor: &'a BTreeMap<String, String>,
+    /// Expressions by parameter; none where no forward pass is to be made.
+    pub(super) forward: Option<&'a BTreeMap<String, String>>,
+    /// The section and the name of a leaf whose values are to be told too.
+    pub(super) values_of: Option<(&'a str, &'a str)>,
+    /// Fill memory that nobody has written to.
+    pub(super) fill_memory: bool,
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct UpstreamClass<'a> {
+    pub(super) module: &'a str,
+    pub(super) class_name: &'a str,
 }
 
 /// How a child ended, told by the worker on the job's socket.
@@ -71,13 +109,45 @@ pub(super) enum Event {
         level: String,
         exception: Exception,
     },
+    /// There is nothing to check.
+    Inapplicable {
+        level: String,
+    },
     /// No arguments were found; the exception is that of the first try.
     Undecided {
         level: String,
         note: String,
         exception: Option<Exception>,
     },
+    /// In a replay: upstream's module is there, from a file of this digest.
+    Imported {
+        sha1: Option<String>,
+    },
+    /// In a replay: parts of the state dictionary or of the output, in order.
+    Leaves {
+        section: String,
+        leaves: Vec<Leaf>,
+    },
+    /// In a replay: values of the leaf that was asked for, as doubles in hexadecimal.
+    Values {
+        values: String,
+    },
+    /// A replay ends before its time.
+    Stopped {
+        step: String,
+        exception: Exception,
+    },
     Done,
+}
+
+/// A part of a state dictionary or of an output.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub(super) struct Leaf {
+    pub(super) name: String,
+    /// `float32 [2, 3]`, `int 5`, `tuple of 2`
+    pub(super) what: String,
+    /// Of a tensor's bytes.
+    pub(super) digest: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -85,6 +155,7 @@ pub(super) enum Event {
 pub(super) struct LevelEvidence {
     pub(super) constructor_arguments: BTreeMap<String, String>,
     pub(super) parameters: Option<u64>,
+    pub(super) forward_arguments: BTreeMap<String, String>,
     pub(super) forward_inputs: Vec<TensorShape>,
     pub(super) forward_outputs: Vec<TensorShape>,
     pub(super) notes: Vec<String>,

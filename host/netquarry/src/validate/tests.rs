@@ -12,9 +12,10 @@ use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 use netquarry_core::shim::BlockArguments;
-use netquarry_core::verdict::{FailureClass, Level, Outcome, Verdict};
+use netquarry_core::source::ContentDigest;
+use netquarry_core::verdict::{FailureClass, Level, Outcome, UpstreamOrigin, Verdict};
 
-use super::{Job, Limits, LineSpan, Options, ValidateError, WorkerStatistics, validate};
+use super::{Job, Limits, LineSpan, Options, Upstream, ValidateError, WorkerStatistics, validate};
 use crate::environment::{self, Environment, Request};
 
 /// One environment for all tests: the one that the variables name, or one that is made once and kept.
@@ -51,6 +52,7 @@ impl Case {
             blocked_packages: list("blocked"),
             operator_packages: list("operators"),
             arguments: None,
+            upstream: None,
             line_map: vec![LineSpan {
                 bundle_start: 1,
                 bundle_end: u32::MAX,
@@ -207,6 +209,96 @@ fn a_level_that_was_not_asked_for_stays_unknown() {
     }
 }
 
+/// A bundle of `parity_cases/` with the class of the same name below `upstream/` there. Its first line says what has to come
+/// of comparing them.
+struct ParityCase {
+    expected: String,
+    job: Job,
+}
+
+impl ParityCase {
+    fn read(path: &Path) -> Self {
+        let text = fs::read_to_string(path).unwrap();
+        let expected = text.lines().next().and_then(|line| line.strip_prefix("# parity: ")).unwrap();
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        let folder = path.with_file_name("upstream");
+        let package = if folder.join("pack").join(format!("{name}.py")).exists() { "pack" } else { "liar" };
+        let file = fs::read(folder.join(package).join(format!("{name}.py"))).unwrap();
+        let upstream = Upstream {
+            module: format!("{package}.{name}"),
+            class_name: "Block".into(),
+            sha1: ContentDigest::of(&file).to_string(),
+            origin: UpstreamOrigin::Snapshot,
+            paths: vec![folder],
+            identity: String::new(),
+        };
+        let job = Job {
+            id: name,
+            class_name: "Block".into(),
+            blocked_packages: vec![package.into()],
+            operator_packages: Vec::new(),
+            arguments: None,
+            line_map: Vec::new(),
+            upstream: Some(upstream),
+            file: path.to_owned(),
+        };
+        Self { expected: expected.to_owned(), job }
+    }
+
+    fn came_out(verdict: &Verdict) -> String {
+        let note = || verdict.evidence.notes.iter().find_map(|note| note.strip_prefix("parity_unknown: "));
+        match verdict.outcome(Level::Parity) {
+            Outcome::Passed => "passed".to_owned(),
+            Outcome::Failed => {
+                let failure = verdict.failure.as_ref().unwrap();
+                assert_eq!(failure.class, FailureClass::ParityMismatch);
+                format!("failed: {}", failure.message)
+            }
+            Outcome::Unknown => format!("unknown: {}", note().unwrap_or("without a reason")),
+            Outcome::NotApplicable => "not applicable".to_owned(),
+        }
+    }
+}
+
+#[test]
+fn bundles_are_compared_with_their_upstream_classes() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/validate/parity_cases");
+    let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
+    let cases: Vec<ParityCase> = paths.map(|path| ParityCase::read(&path)).collect();
+    let jobs = cases.iter().map(|case| case.job.clone()).collect();
+    let (verdicts, statistics) = run(jobs, &Options { level: Level::Parity, ..options() });
+    assert_eq!(statistics.workers_lost, 0);
+    let complaints: Vec<String> = cases
+        .iter()
+        .map(|case| (case, ParityCase::came_out(&verdicts[&case.job.id])))
+        .filter(|(case, outcome)| !outcome.starts_with(&case.expected))
+        .map(|(case, outcome)| format!("{}: expected {}, came out as {outcome}", case.job.id, case.expected))
+        .collect();
+    assert!(complaints.is_empty(), "{} of {} cases:\n{}", complaints.len(), cases.len(), complaints.join("\n"));
+}
+
+#[test]
+fn another_file_than_the_bundles_own_is_another_upstream() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/validate/parity_cases");
+    let ParityCase { mut job, .. } = ParityCase::read(&folder.join("the_same.py"));
+    job.upstream.as_mut().unwrap().sha1 = "00".into();
+    let (verdicts, _) = run(vec![job], &Options { level: Level::Parity, ..options() });
+    let notes = &verdicts["the_same"].evidence.notes;
+    assert!(notes[0].starts_with("parity_unknown: other_upstream: "), "{notes:?}");
+}
+
+#[test]
+fn gradients_reach_parameters_or_there_are_none() {
+    let outcome = |name: &str| {
+        let case = cases().into_iter().find(|case| case.name == name).unwrap();
+        let (verdicts, _) = run(vec![case.job], &Options { level: Level::Backward, ..options() });
+        verdicts[name].outcome(Level::Backward)
+    };
+    assert_eq!(outcome("forward_convolution"), Outcome::Passed);
+    assert_eq!(outcome("uses_operators"), Outcome::NotApplicable);
+    assert_eq!(outcome("gradients_stay_away"), Outcome::Unknown);
+}
+
 #[test]
 fn a_bundle_that_is_not_there_is_the_harnesss_fault() {
     let case = cases().into_iter().find(|case| case.name == "forward_convolution").unwrap();
@@ -239,14 +331,25 @@ fn python_without_torch() -> PathBuf {
 fn digests_tell_apart_what_a_verdict_depends_on() {
     let job = calm_cases().remove(0).job;
     let digest = job.digest("00");
+    let upstream = |identity: &str| Upstream {
+        module: "package.module".into(),
+        class_name: "Block".into(),
+        sha1: String::new(),
+        origin: UpstreamOrigin::Installed,
+        paths: Vec::new(),
+        identity: identity.into(),
+    };
     assert_eq!(digest, Job { id: "another".into(), ..job.clone() }.digest("00"));
     let others = [
         job.digest("01"),
         Job { class_name: "Other".into(), ..job.clone() }.digest("00"),
         Job { blocked_packages: vec!["timm".into()], ..job.clone() }.digest("00"),
         Job { line_map: Vec::new(), ..job.clone() }.digest("00"),
+        Job { upstream: Some(upstream("one")), ..job.clone() }.digest("00"),
+        Job { upstream: Some(upstream("another")), ..job.clone() }.digest("00"),
     ];
     assert!(others.iter().all(|other| *other != digest));
+    assert_ne!(others[4], others[5]);
     assert_ne!(options().digest(), Options { level: Level::Parse, ..options() }.digest());
     assert_eq!(options().digest(), Options { jobs: 7, ..options() }.digest());
 }

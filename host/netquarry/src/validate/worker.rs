@@ -27,6 +27,8 @@ pub(super) struct Worker {
     control: Mutex<UnixStream>,
     /// What the process took after importing torch.
     pub(super) peak_bytes: u64,
+    /// It has upstream's package, where it was to import one.
+    pub(super) has_imported: bool,
 }
 
 /// The worker cannot tell what became of the child: it died, or does not answer. No other child of it can be trusted to
@@ -46,7 +48,12 @@ impl Worker {
         let (control, theirs) = UnixStream::pair().map_err(not_started)?;
         let errors = tempfile::NamedTempFile::new_in(folder).map_err(not_started)?;
         let process = command(environment, folder, theirs, errors.reopen().map_err(not_started)?).spawn();
-        let mut worker = Self { process: process.map_err(not_started)?, control: Mutex::new(control), peak_bytes: 0 };
+        let mut worker = Self {
+            process: process.map_err(not_started)?,
+            control: Mutex::new(control),
+            peak_bytes: 0,
+            has_imported: false,
+        };
         let ready = worker.greet(settings);
         let ready = ready.map_err(|error| match error.kind() {
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
@@ -58,6 +65,7 @@ impl Worker {
             return Err(ValidateError::Threads { python: python(), threads: ready.threads });
         }
         worker.peak_bytes = ready.peak_bytes;
+        worker.has_imported = ready.imported;
         Ok(worker)
     }
 

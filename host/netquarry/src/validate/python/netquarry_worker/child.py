@@ -1,9 +1,9 @@
-"""The life of a child: confined, it climbs the levels and reports each."""
+"""The life of a child: confined, it climbs the levels and reports each, or replays what an earlier child did."""
 
 import os
 import sys
 
-from netquarry_worker import barrier, confinement, levels, report
+from netquarry_worker import barrier, confinement, levels, replay, report
 
 FINISHED = 0
 HARNESS_FAILED = 70
@@ -16,11 +16,14 @@ def run(job, sources, report_descriptor, output_descriptor, settings, parent):
     try:
         reporter.send("confined", protections=confinement.apply(settings, job["scratch"]))
         barrier.install(sources, job["operator_packages"])
-        bundle = levels.Bundle(job)
+        bundle = None if job["replay"] else levels.Bundle(job)
     except Exception as error:
         reporter.send("harness", exception=report.describe(error))
         return HARNESS_FAILED
-    levels.climb(bundle, job["level"], reporter)
+    if bundle is None:
+        replay.run(job, reporter)
+    else:
+        levels.climb(bundle, job["level"], reporter)
     reporter.send("done")
     for stream in (sys.stdout, sys.stderr):
         try:

@@ -1,4 +1,7 @@
-"""Finding what `forward` takes: shapes from the first layers, other inputs from names, repair from error messages."""
+"""Finding what `forward` takes: shapes from the first layers, other inputs from names, repair from error messages.
+
+Inputs are Python expressions, as constructor arguments are, so that whoever reads the record can repeat the pass.
+"""
 
 import collections
 import inspect
@@ -31,7 +34,7 @@ def run_forward(model, given, seed):
     import torch
 
     model.eval()
-    parameters = list(inspect.signature(model.forward).parameters.values())
+    parameters = parameters_of(model)
     required = [parameter for parameter in parameters if arguments.is_required(parameter) or parameter.name in given]
     # `forward(self, *inputs)` and `forward(self, x=None)` do little without anything.
     required = required or [parameter for parameter in parameters if parameter.kind is not parameter.VAR_KEYWORD][:1]
@@ -44,11 +47,14 @@ def run_forward(model, given, seed):
             break
         for as_list in (False, True) if has_lists(required) else (False,):
             try:
+                expressions = {
+                    parameter.name: expression_for(parameter, shape, given, as_list) for parameter in required
+                }
                 seed()
-                values = {parameter.name: value_for(parameter, shape, given, as_list) for parameter in required}
+                values = evaluate(required, expressions)
                 with torch.no_grad():
                     output = call_forward(model, required, values)
-                return evidence(values, output)
+                return {"forward_arguments": expressions, **evidence(values, output)}
             except Exception as error:
                 if arguments.no_fault_of_arguments(error) or covers(given, required):
                     raise
@@ -56,6 +62,21 @@ def run_forward(model, given, seed):
                 queue.extendleft(repaired_shapes(shape, str(error)))
     note = "no inputs were found that a forward pass takes"
     raise arguments.NotFound(note, first_error)
+
+
+def repeat_forward(model, expressions):
+    """The output of a forward pass with the inputs that `expressions` make; whoever calls has seeded."""
+    parameters = [parameter for parameter in parameters_of(model) if parameter.name in expressions]
+    return call_forward(model, parameters, evaluate(parameters, expressions))
+
+
+def parameters_of(model):
+    return list(inspect.signature(model.forward).parameters.values())
+
+
+def evaluate(parameters, expressions):
+    """The values of the expressions, made in the order of the parameters: random ones depend on it."""
+    return {parameter.name: arguments.evaluate(expressions[parameter.name]) for parameter in parameters}
 
 
 def next_untried(queue, tried):
@@ -163,21 +184,19 @@ def kind_of(parameter):
     return next((kind for pattern, kind in OTHER_INPUTS if re.fullmatch(pattern, name)), "tensor")
 
 
-def value_for(parameter, shape, given, as_list):
-    import torch
-
+def expression_for(parameter, shape, given, as_list):
     if parameter.name in given:
-        return arguments.evaluate(given[parameter.name])
+        return given[parameter.name]
     kind = kind_of(parameter)
     if kind == "list" or (kind == "maybe_list" and as_list):
-        return [torch.randn(shape), torch.randn(shape)]
+        return f"[torch.randn({shape}), torch.randn({shape})]"
     if kind == "indices":
-        return torch.zeros(shape[:2], dtype=torch.long)
+        return f"torch.zeros({shape[:2]}, dtype=torch.long)"
     if kind == "target":
-        return torch.zeros(shape) if len(shape) > 2 else torch.zeros(shape[0], dtype=torch.long)
+        return f"torch.zeros({shape})" if len(shape) > 2 else f"torch.zeros({shape[0]}, dtype=torch.long)"
     if kind in ("tensor", "maybe_list"):
-        return torch.randn(shape)
-    return kind
+        return f"torch.randn({shape})"
+    return repr(kind)
 
 
 def evidence(values, output):

@@ -22,6 +22,14 @@ class NotAModuleClass(Exception):
     """The name of the block is bound to something else than a class derived from `torch.nn.Module`."""
 
 
+class NoGradient(Exception):
+    """A backward pass has nothing to begin with, or reaches no parameter."""
+
+
+class NotApplicable(Exception):
+    """There is nothing that the level could check."""
+
+
 class BundleLoader(importlib.machinery.SourceFileLoader):
     """Loads a file whose code object is there already."""
 
@@ -46,11 +54,13 @@ class Bundle:
         self.code = None
         self.block = None
         self.model = None
+        # The expressions that made a forward pass.
+        self.forward_arguments = None
 
 
 def climb(bundle, highest, reporter):
-    """Reports `passed`, `failed` or `undecided` for every level up to the highest asked for; stops at the first that is
-    not passed."""
+    """Reports `passed`, `failed`, `undecided` or `inapplicable` for every level up to the highest asked for; stops at the
+    first that failed or stayed undecided."""
     for level, step in LEVELS:
         try:
             seed()
@@ -59,10 +69,13 @@ def climb(bundle, highest, reporter):
             described = report.describe(reason.error) if reason.error is not None else None
             reporter.send("undecided", level=level, note=reason.note, exception=described)
             return
+        except NotApplicable:
+            reporter.send("inapplicable", level=level)
         except BaseException as error:  # SystemExit and KeyboardInterrupt are no `Exception`s.
             reporter.send("failed", level=level, exception=explain(error, bundle))
             return
-        reporter.send("passed", level=level, evidence=evidence)
+        else:
+            reporter.send("passed", level=level, evidence=evidence)
         if level == highest:
             return
 
@@ -147,7 +160,32 @@ def count_elements(parameter):
 
 def forward(bundle):
     given = bundle.given["forward"] if bundle.given else {}
-    return inputs.run_forward(bundle.model, given, seed)
+    evidence = inputs.run_forward(bundle.model, given, seed)
+    bundle.forward_arguments = evidence["forward_arguments"]
+    return evidence
+
+
+def backward(bundle):
+    """Repeats the forward pass with gradients, and asks for those of the sum of all that comes out."""
+    import torch
+
+    trained = [parameter for parameter in bundle.model.parameters() if parameter.requires_grad]
+    if not trained:
+        raise NotApplicable("there are no parameters that a gradient could reach")
+    try:
+        output = inputs.repeat_forward(bundle.model, bundle.forward_arguments)
+        floating = [tensor for _, tensor in inputs.tensors_in(output, "") if tensor.requires_grad]
+        if not floating:
+            raise NoGradient("the output does not depend on parameters in a way that has a gradient")
+        sum(torch.view_as_real(tensor).sum() if tensor.is_complex() else tensor.sum() for tensor in floating).backward()
+        if all(parameter.grad is None for parameter in trained):
+            raise NoGradient("no gradient reached a parameter")
+    except Exception as error:
+        if bundle.given or arguments.no_fault_of_arguments(error):
+            raise
+        # Another input might take another path through the block.
+        raise arguments.NotFound("no backward pass was possible with inputs that were guessed", error) from error
+    return {}
 
 
 LEVELS = (
@@ -156,4 +194,5 @@ LEVELS = (
     ("execute", execute),
     ("construct", construct),
     ("forward", forward),
+    ("backward", backward),
 )

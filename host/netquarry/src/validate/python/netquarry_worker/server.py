@@ -1,6 +1,7 @@
 """The warm process: imports torch once, forks a child per bundle, and tells the host how each child ended.
 
-It runs no foreign code itself. It is single-threaded, because a fork copies only the calling thread and a lock held by
+It runs no foreign code itself, but for one that is to replay upstream classes: that one confines itself first, as far as
+it can and still fork, and imports upstream's package once for all of its children. It is single-threaded, because a fork copies only the calling thread and a lock held by
 another would stay locked in the child for ever; and its collector is frozen, because a collection writes to every
 object and so copies memory in every child.
 """
@@ -65,6 +66,7 @@ def main():
     settings, _ = protocol.receive(control)
     for module in settings["warm"]:
         importlib.import_module(module)
+    imported = import_upstream(settings["upstream"]) if settings["upstream"] else True
     if "numpy" in sys.modules:
         # numpy imports it on first use, so that a bundle cannot tell; and every child has to seed it.
         importlib.import_module("numpy.random")
@@ -74,8 +76,21 @@ def main():
     gc.freeze()
     threads = len(os.listdir("/proc/self/task"))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    control.sendall(protocol.encode({"pid": os.getpid(), "threads": threads, "peak_bytes": peak}))
+    control.sendall(protocol.encode({"threads": threads, "peak_bytes": peak, "imported": imported}))
     serve(control, settings)
+
+
+def import_upstream(upstream):
+    """Puts upstream's folders first on the path and imports its package; whether that could be done."""
+    sys.path[:0] = upstream["paths"]
+    if not upstream["package"]:
+        return True
+    confinement.confine_importer(upstream["filters"])
+    try:
+        importlib.import_module(upstream["package"])
+    except BaseException:  # Whatever it is, children of a worker that has not tried meet it too, and tell.
+        return False
+    return True
 
 
 def serve(control, settings):

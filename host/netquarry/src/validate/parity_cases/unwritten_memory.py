@@ -1,0 +1,14 @@
+# parity: unknown: uninitialised_memory: they differ in what nobody has written to
+import torch
+from torch import nn
+
+
+class Block(nn.Module):
+    def __init__(self, width: int = 4):
+        super().__init__()
+        self.layer = nn.Linear(width, width)
+        self.drop = nn.Dropout(0.5)
+        self.a = nn.Parameter(torch.ones(1) * torch.are_deterministic_algorithms_enabled())
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.layer(x)

@@ -1,0 +1,62 @@
+//! Bundles beside their upstream classes.
+
+use super::support::Workplace;
+
+/// A library of the package of these tests, compared with the package itself.
+fn compared() -> Workplace {
+    let workplace = Workplace::new();
+    workplace.mine(&["run", "--level", "parity", "--quiet"]).succeeded();
+    workplace
+}
+
+#[test]
+fn what_is_made_of_a_package_behaves_as_the_package_does() {
+    let workplace = compared();
+    let manifest = workplace.manifest("out");
+    let ends: Vec<String> = manifest
+        .values()
+        .map(|record| {
+            let word = |field: &str| record["levels"][field].as_str().unwrap().to_owned();
+            format!("{} backward {} parity {}", record["block"].as_str().unwrap(), word("backward"), word("parity"))
+        })
+        .collect();
+    insta::assert_snapshot!(ends.join("\n"));
+    let parity = &manifest["small:small.layers.Block"]["evidence"]["parity"];
+    assert_eq!(
+        *parity,
+        serde_json::json!({"upstream": "snapshot", "state_entries": 8, "output_parts": 1, "training_parts": 1})
+    );
+    let run = workplace.mine(&["run", "--level", "parity", "--format", "json"]).succeeded().json();
+    assert_eq!(run["findings"]["parity"]["different"], 0);
+}
+
+#[test]
+fn a_bundle_that_was_changed_by_hand_is_found_out() {
+    let workplace = compared();
+    let file = "out/blocks/Scale.py";
+    let validate = ["validate", file, "--level", "parity", "--format", "json", "--quiet"];
+    let same = workplace.mine(&validate).succeeded().json();
+    assert_eq!(same[0]["level"], 7, "{same}");
+
+    let code = workplace.read(file);
+    let changed = code.replace("(x * factor)", "(x + factor)");
+    assert_ne!(code, changed);
+    workplace.write(file, &changed);
+    let different = workplace.mine(&validate).ended(1).json();
+    assert_eq!(different[0]["failure"]["class"], "parity_mismatch");
+    let message = different[0]["failure"]["message"].as_str().unwrap();
+    assert!(message.starts_with("output as a whole (float32 ") && message.contains("values differ"), "{message}");
+}
+
+#[test]
+fn a_package_that_changed_since_is_compared_anew() {
+    let workplace = compared();
+    let functional = workplace.read("package/small/functional.py");
+    workplace.write("package/small/functional.py", &functional.replace("LIMIT = 6.0", "LIMIT = 0.5"));
+    let file = "out/blocks/Scale.py";
+    let rows = workplace.mine(&["validate", file, "--level", "parity", "--format", "json", "--quiet"]).ended(1).json();
+    assert_eq!(rows[0]["failure"]["class"], "parity_mismatch", "{rows}");
+    // What is made of the package now is as the package is now.
+    workplace.mine(&["run", "--level", "parity", "--gate", "parity", "--quiet"]).ended(1);
+    assert_eq!(workplace.manifest("out")["small:small.layers.Scale"]["level"], 7);
+}
