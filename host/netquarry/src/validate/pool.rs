@@ -253,7 +253,7 @@ impl Pool<'_> {
         warmth: Warmth,
         question: &Question<'_>,
     ) -> Result<Result<Observation, String>, ValidateError> {
-        let mut lost = 0;
+        let mut attempts = 2;
         loop {
             let shared = match question.side {
                 Side::Bundle => self.shared(place.worker(warmth), warmth)?,
@@ -265,14 +265,14 @@ impl Pool<'_> {
                     return Ok(Ok(Observation::of(&attempted.run.events)));
                 }
                 Ok(attempted) => return Ok(Err(judge::told_ending(&attempted.run, self.options))),
-                Err(WorkerLost) => {
+                Err(WorkerLost(error)) => {
                     self.statistics(|statistics| statistics.workers_lost += 1);
                     self.forget(place, warmth, &shared);
-                    lost += 1;
+                    attempts -= 1;
+                    if attempts == 0 {
+                        return Ok(Err(format!("the Python worker ended while it ran this: {error}")));
+                    }
                 }
-            }
-            if lost == 2 {
-                return Ok(Err("the Python worker ended while it ran this".to_owned()));
             }
         }
     }
