@@ -26,7 +26,6 @@ const KINDS: [&str; 4] = ["discover-", "shim-", "dedup-", "emit-"];
 
 type Failure = Box<dyn Error>;
 
-#[expect(clippy::print_stdout, reason = "a build script speaks to cargo on standard output")]
 fn main() {
     match build() {
         Ok(inputs) => inputs.iter().for_each(|input| println!("cargo::rerun-if-changed={}", input.display())),

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use super::library::made;
-use super::support::{Run, Workplace, tree};
+use super::support::{Playground, Run, tree};
 
 struct Case {
     name: String,
@@ -51,12 +51,12 @@ fn each_gets_one_clear_message() {
     let cases = cases(&fs::read_to_string(path).unwrap());
     assert!(cases.len() > 10);
     for case in cases {
-        let workplace = Workplace::new();
+        let playground = Playground::new();
         for (path, text) in &case.files {
-            workplace.write(path, text);
+            playground.write(path, text);
         }
         let arguments: Vec<&str> = case.command.split_whitespace().collect();
-        let mut command = workplace.command(&arguments);
+        let mut command = playground.command(&arguments);
         // Nothing on this machine counts but what a case brings along.
         command.env("PATH", "/nonexistent").env_remove("VIRTUAL_ENV");
         let run = Run::of(&mut command);
@@ -69,46 +69,46 @@ fn each_gets_one_clear_message() {
 
 #[test]
 fn a_source_that_is_missing_costs_itself_only() {
-    let workplace = Workplace::new();
-    workplace.write(
+    let playground = Playground::new();
+    playground.write(
         "corpus.json",
         r#"{"name": "two", "sources": [
             {"name": "small", "location": {"local": {"path": "package"}}},
             {"name": "gone", "location": {"git": {"url": "file:///nonexistent/repository"}}}]}"#,
     );
-    let run = workplace.mine(&["run", "--format", "json"]).ended(2);
+    let run = playground.mine(&["run", "--format", "json"]).ended(2);
     assert_eq!(run.json()["missing_sources"][0]["name"], "gone");
     assert_eq!(run.json()["findings"]["total"]["candidates"], 8);
     assert!(run.stderr.contains("Cannot fetch the source `gone`"), "{}", run.stderr);
-    assert!(workplace.path("out/blocks/Scale.py").is_file());
+    assert!(playground.path("out/blocks/Scale.py").is_file());
 }
 
 #[test]
 fn a_folder_that_is_not_ours_is_left_as_it_was() {
-    let workplace = Workplace::new();
-    workplace.write("out/thesis.tex", "years of work");
-    let run = workplace.mine(&["run"]).ended(2);
+    let playground = Playground::new();
+    playground.write("out/thesis.tex", "years of work");
+    let run = playground.mine(&["run"]).ended(2);
     assert!(run.stderr.contains("--out"), "{}", run.stderr);
-    assert_eq!(tree(&workplace.path("out")).len(), 1);
+    assert_eq!(tree(&playground.path("out")).len(), 1);
 }
 
 #[test]
 fn a_damaged_index_is_named_and_can_be_made_anew() {
-    let workplace = Workplace::new();
-    workplace.mine(&["index", "--quiet"]).succeeded();
+    let playground = Playground::new();
+    playground.mine(&["index", "--quiet"]).succeeded();
     for suffix in ["-wal", "-shm"] {
-        let _ = fs::remove_file(workplace.path(&format!("cache/index.sqlite{suffix}")));
+        let _ = fs::remove_file(playground.path(&format!("cache/index.sqlite{suffix}")));
     }
-    workplace.write("cache/index.sqlite", &"no database at all ".repeat(1000));
-    let run = workplace.mine(&["index"]).ended(2);
+    playground.write("cache/index.sqlite", &"no database at all ".repeat(1000));
+    let run = playground.mine(&["index"]).ended(2);
     assert!(run.stderr.contains("cache/index.sqlite") && run.stderr.contains("--rebuild-index"), "{}", run.stderr);
-    workplace.mine(&["index", "--rebuild-index", "--quiet"]).succeeded();
+    playground.mine(&["index", "--rebuild-index", "--quiet"]).succeeded();
 }
 
 #[test]
 fn a_plugin_that_is_none_is_refused() {
-    let workplace = made();
-    workplace.write("not-a-plugin.wasm", "this is no component");
-    let run = workplace.mine(&["discover", "--discover", "not-a-plugin.wasm"]).ended(2);
+    let playground = made();
+    playground.write("not-a-plugin.wasm", "this is no component");
+    let run = playground.mine(&["discover", "--discover", "not-a-plugin.wasm"]).ended(2);
     assert!(run.stderr.contains("help:"), "{}", run.stderr);
 }

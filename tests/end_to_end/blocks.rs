@@ -1,47 +1,47 @@
 //! Single blocks: `extract` and `show`.
 
 use super::library::made;
-use super::support::Workplace;
+use super::support::Playground;
 
 #[test]
 fn a_block_is_extracted_by_any_part_of_its_name() {
-    let workplace = Workplace::new();
-    let run = workplace.mine(&["extract", "Scale", "models.Net", "--quiet"]).succeeded();
+    let playground = Playground::new();
+    let run = playground.mine(&["extract", "Scale", "models.Net", "--quiet"]).succeeded();
     assert!(
         run.stdout.contains("small:small.layers.Scale") && run.stdout.contains("out/blocks/Scale.py"),
         "{}",
         run.stdout
     );
-    assert!(workplace.path("out/blocks/Net.py").is_file());
+    assert!(playground.path("out/blocks/Net.py").is_file());
     // What was there before stays.
-    workplace.mine(&["extract", "small:small.models.Block", "--quiet"]).succeeded();
-    assert_eq!(workplace.manifest("out").len(), 3);
-    assert!(workplace.path("out/blocks/Scale.py").is_file());
+    playground.mine(&["extract", "small:small.models.Block", "--quiet"]).succeeded();
+    assert_eq!(playground.manifest("out").len(), 3);
+    assert!(playground.path("out/blocks/Scale.py").is_file());
 }
 
 #[test]
 fn an_ambiguous_name_is_answered_with_all_blocks_that_bear_it() {
-    let workplace = Workplace::new();
-    let json = workplace.mine(&["extract", "Block", "Scale", "--format", "json"]).ended(2).json();
+    let playground = Playground::new();
+    let json = playground.mine(&["extract", "Block", "Scale", "--format", "json"]).ended(2).json();
     let names = serde_json::json!([{"name": "Block", "candidates":
         ["small:small.copies.Block", "small:small.layers.Block", "small:small.models.Block"]}]);
     assert_eq!(json["ambiguous"], names);
     // The name beside it is unambiguous.
     assert_eq!(json["extracted"][0]["block"], "small:small.layers.Scale");
 
-    let all = workplace.mine(&["extract", "Block", "--all", "--format", "json"]).succeeded().json();
+    let all = playground.mine(&["extract", "Block", "--all", "--format", "json"]).succeeded().json();
     assert_eq!(all["extracted"].as_array().unwrap().len(), 3);
-    let first = workplace.mine(&["extract", "Block", "--first", "--format", "json"]).succeeded().json();
+    let first = playground.mine(&["extract", "Block", "--first", "--format", "json"]).succeeded().json();
     assert_eq!(first["extracted"][0]["block"], "small:small.copies.Block");
 }
 
 #[test]
 fn names_come_from_a_list_with_a_start_and_an_end() {
-    let workplace = Workplace::new();
-    workplace.write("names.json", r#"["NeedsName", "Scale", "Net", "small.models.Block"]"#);
+    let playground = Playground::new();
+    playground.write("names.json", r#"["NeedsName", "Scale", "Net", "small.models.Block"]"#);
     let arguments =
         ["extract", "--from-json", "names.json", "--start-from", "Scale", "--limit", "2", "--format", "json"];
-    let json = workplace.mine(&arguments).succeeded().json();
+    let json = playground.mine(&arguments).succeeded().json();
     let blocks: Vec<&str> =
         json["extracted"].as_array().unwrap().iter().map(|each| each["name"].as_str().unwrap()).collect();
     assert_eq!(blocks, ["Scale", "Net"]);
@@ -49,11 +49,11 @@ fn names_come_from_a_list_with_a_start_and_an_end() {
 
 #[test]
 fn a_block_that_stays_below_the_gate_is_a_finding() {
-    let workplace = Workplace::new();
-    let run = workplace.mine(&["extract", "NeedsName", "--quiet"]).ended(1);
+    let playground = Playground::new();
+    let run = playground.mine(&["extract", "NeedsName", "--quiet"]).ended(1);
     assert!(run.stdout.contains("unresolved_name"), "{}", run.stdout);
-    assert!(workplace.path("out/failed/NeedsName.py").is_file());
-    let again = workplace.mine(&["extract", "--retry-failed", "--format", "json", "--quiet"]).ended(1).json();
+    assert!(playground.path("out/failed/NeedsName.py").is_file());
+    let again = playground.mine(&["extract", "--retry-failed", "--format", "json", "--quiet"]).ended(1).json();
     assert_eq!(again["extracted"][0]["name"], "NeedsName");
 }
 
@@ -65,17 +65,20 @@ fn a_block_is_shown_with_closure_verdict_and_provenance() {
 
 #[test]
 fn the_code_alone_is_shown_to_the_byte() {
-    let workplace = made();
-    assert_eq!(workplace.mine(&["show", "Scale", "--code"]).succeeded().stdout, workplace.read("out/blocks/Scale.py"));
+    let playground = made();
+    assert_eq!(
+        playground.mine(&["show", "Scale", "--code"]).succeeded().stdout,
+        playground.read("out/blocks/Scale.py")
+    );
 }
 
 #[test]
 fn a_duplicate_is_shown_with_its_survivor() {
-    let workplace = made();
-    let manifest = workplace.manifest("out");
+    let playground = made();
+    let manifest = playground.manifest("out");
     let removed =
         manifest.values().find(|record| record["dedup"]["decision"] == "removed").expect("there is a duplicate");
-    let shown = workplace.mine(&["show", removed["block"].as_str().unwrap()]).succeeded();
+    let shown = playground.mine(&["show", removed["block"].as_str().unwrap()]).succeeded();
     assert!(shown.stdout.contains(removed["dedup"]["survivor"].as_str().unwrap()), "{}", shown.stdout);
-    assert!(!workplace.path("out").join(format!("{removed}.py")).exists());
+    assert!(!playground.path("out").join(format!("{removed}.py")).exists());
 }

@@ -4,30 +4,30 @@ use std::io::Read;
 use std::process::Stdio;
 
 use super::library::made;
-use super::support::{Run, Workplace, tree};
+use super::support::{Playground, Run, tree};
 
 #[test]
 fn every_stage_lists_what_came_out_of_it() {
-    let workplace = made();
+    let playground = made();
     for (stage, count) in
         [("fetch", 1), ("discover", 8), ("resolve", 8), ("assemble", 8), ("validate", 8), ("curate", 1)]
     {
-        let json = workplace.mine(&[stage, "--format", "json"]).succeeded().json();
+        let json = playground.mine(&[stage, "--format", "json"]).succeeded().json();
         assert_eq!(json.as_array().unwrap().len(), count, "{stage}");
-        let human = workplace.mine(&[stage]).succeeded();
+        let human = playground.mine(&[stage]).succeeded();
         assert!(human.stdout.lines().count() > count, "{stage}:\n{}", human.stdout);
     }
-    let index = workplace.mine(&["index", "--format", "json"]).succeeded().json();
+    let index = playground.mine(&["index", "--format", "json"]).succeeded().json();
     assert_eq!(index["unreadable"][0]["path"], "small/python_two.py");
-    let emitted = workplace.mine(&["emit"]).succeeded();
+    let emitted = playground.mine(&["emit"]).succeeded();
     assert!(emitted.stdout.contains("out/manifest.jsonl\n"), "{}", emitted.stdout);
 }
 
 #[test]
 fn index_policies_decide_what_is_parsed() {
-    let workplace = Workplace::new();
+    let playground = Playground::new();
     let parsed = |policy: &str| {
-        let json = workplace.mine(&["index", "--index", policy, "--format", "json"]).succeeded().json();
+        let json = playground.mine(&["index", "--index", policy, "--format", "json"]).succeeded().json();
         (json["files"].as_u64().unwrap(), json["parsed"].as_u64().unwrap())
     };
     assert_eq!(parsed("skip"), (0, 0));
@@ -39,38 +39,49 @@ fn index_policies_decide_what_is_parsed() {
 
 #[test]
 fn a_file_is_validated_on_its_own() {
-    let workplace = made();
+    let playground = made();
     let run =
-        workplace.mine(&["validate", "out/blocks/Scale.py", "--level", "forward", "--format", "json"]).succeeded();
+        playground.mine(&["validate", "out/blocks/Scale.py", "--level", "forward", "--format", "json"]).succeeded();
     assert_eq!((&run.json()[0]["class"], &run.json()[0]["level"]), (&"Scale".into(), &5.into()));
-    workplace.write("own/broken.py", "import torch\nclass Broken(torch.nn.Module):\n    x = nowhere\n");
-    let run = workplace.mine(&["validate", "own/broken.py", "--level", "execute", "--format", "json"]).ended(1);
+    playground.write("own/broken.py", "import torch\nclass Broken(torch.nn.Module):\n    x = nowhere\n");
+    let run = playground.mine(&["validate", "own/broken.py", "--level", "execute", "--format", "json"]).ended(1);
     assert_eq!(run.json()[0]["failure"]["class"], "unresolved_name");
 }
 
 #[test]
 fn a_folder_of_models_is_deduplicated() {
-    let workplace = Workplace::new();
-    let model = workplace.read("package/small/models.py");
-    workplace.write("models/a.py", &model);
-    workplace.write("models/b.py", &model);
-    workplace.write("models/c.py", &workplace.read("package/small/layers.py"));
+    let playground = Playground::new();
+    let model = playground.read("package/small/models.py");
+    playground.write("models/a.py", &model);
+    playground.write("models/b.py", &model);
+    playground.write("models/c.py", &playground.read("package/small/layers.py"));
     for preset in ["default", "nn-dup"] {
         let out = format!("unique-{preset}");
         let arguments = ["dedup", "run", "models", "--preset", preset, "--out", &out, "--format", "json"];
-        let json = workplace.netquarry(&arguments).succeeded().json();
+        let json = playground.netquarry(&arguments).succeeded().json();
         assert_eq!(json[0]["reason"], "exact", "{preset}");
-        let kept: Vec<String> = tree(&workplace.path(&out)).into_iter().map(|(path, _)| path).collect();
+        let kept: Vec<String> = tree(&playground.path(&out)).into_iter().map(|(path, _)| path).collect();
         assert_eq!(kept.len(), 3, "{kept:?}");
-        assert_eq!(workplace.read(&format!("{out}/decisions.jsonl")).lines().count(), 3);
+        assert_eq!(playground.read(&format!("{out}/decisions.jsonl")).lines().count(), 3);
     }
-    assert_eq!(workplace.netquarry(&["dedup", "run", "models", "--preset", "none"]).ended(2).stdout, "");
+    assert_eq!(playground.netquarry(&["dedup", "run", "models", "--preset", "none"]).ended(2).stdout, "");
+}
+
+#[test]
+fn a_deduplication_never_replaces_a_library() {
+    let playground = made();
+    let before = tree(&playground.path("out"));
+    for input in ["out", "package"] {
+        let run = playground.netquarry(&["dedup", "run", input, "--out", "out"]).ended(2);
+        assert!(run.stderr.contains("--out"), "{}", run.stderr);
+    }
+    assert!(tree(&playground.path("out")) == before, "the library has changed");
 }
 
 #[test]
 fn plugins_and_corpora_are_listed() {
-    let workplace = Workplace::new();
-    let plugins = workplace.netquarry(&["plugin", "list", "--format", "json"]).succeeded().json();
+    let playground = Playground::new();
+    let plugins = playground.netquarry(&["plugin", "list", "--format", "json"]).succeeded().json();
     let used: Vec<&str> = plugins
         .as_array()
         .unwrap()
@@ -91,24 +102,25 @@ fn plugins_and_corpora_are_listed() {
             "emit-neutral-spec"
         ]
     );
-    let corpora = workplace.netquarry(&["corpus", "list", "--format", "json"]).succeeded().json();
+    let corpora = playground.netquarry(&["corpus", "list", "--format", "json"]).succeeded().json();
     assert_eq!(corpora[0]["name"], "quickstart");
-    assert_eq!(workplace.netquarry(&["corpus", "show", "corpus.json"]).succeeded().json()["name"], "small");
-    let schema = workplace.netquarry(&["corpus", "schema"]).succeeded().json();
+    assert_eq!(playground.netquarry(&["corpus", "show", "corpus.json"]).succeeded().json()["name"], "small");
+    let schema = playground.netquarry(&["corpus", "schema"]).succeeded().json();
     assert_eq!(schema["title"], "Corpus");
 }
 
 #[test]
 fn the_discovery_rule_is_a_choice() {
-    let workplace = made();
-    let json = workplace.mine(&["discover", "--discover", "discover-nn-module", "--format", "json"]).succeeded().json();
+    let playground = made();
+    let json =
+        playground.mine(&["discover", "--discover", "discover-nn-module", "--format", "json"]).succeeded().json();
     assert!(json[0]["reason"].as_str().unwrap().starts_with("discover-nn-module 0."), "{json}");
 }
 
 #[test]
 fn a_package_can_stay_an_import() {
-    let workplace = made();
-    let json = workplace.mine(&["assemble", "--keep-import", "small", "--format", "json"]).succeeded().json();
+    let playground = made();
+    let json = playground.mine(&["assemble", "--keep-import", "small", "--format", "json"]).succeeded().json();
     let net = json.as_array().unwrap().iter().find(|row| row["block"] == "small:small.models.Net").unwrap();
     assert_eq!(net["requirements"], serde_json::json!(["small", "torch"]));
 }
@@ -126,16 +138,16 @@ fn every_stage_can_be_measured() {
 
 #[test]
 fn completions_are_printed_for_shells() {
-    let workplace = Workplace::new();
+    let playground = Playground::new();
     for shell in ["bash", "zsh", "fish"] {
-        assert!(workplace.netquarry(&["completions", shell]).succeeded().stdout.contains("netquarry"), "{shell}");
+        assert!(playground.netquarry(&["completions", shell]).succeeded().stdout.contains("netquarry"), "{shell}");
     }
 }
 
 #[test]
 fn a_closed_pipe_ends_quietly() {
-    let workplace = Workplace::new();
-    let mut command = workplace.command(&["corpus", "schema"]);
+    let playground = Playground::new();
+    let mut command = playground.command(&["corpus", "schema"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     let mut stderr = String::new();
@@ -145,10 +157,10 @@ fn a_closed_pipe_ends_quietly() {
 
 #[test]
 fn the_configuration_file_is_found_from_below() {
-    let workplace = Workplace::new();
-    workplace.write("netquarry.toml", "corpus = \"corpus.json\"\n");
-    workplace.write("deep/below/.keep", "");
-    let mut command = workplace.command(&["fetch", "--format", "json"]);
-    command.current_dir(workplace.path("deep/below"));
+    let playground = Playground::new();
+    playground.write("netquarry.toml", "corpus = \"corpus.json\"\n");
+    playground.write("deep/below/.keep", "");
+    let mut command = playground.command(&["fetch", "--format", "json"]);
+    command.current_dir(playground.path("deep/below"));
     assert_eq!(Run::of(&mut command).succeeded().json()[0]["source"], "small");
 }

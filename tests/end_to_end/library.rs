@@ -5,15 +5,15 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
-use super::support::{Run, Workplace, python, tree};
+use super::support::{Playground, Run, python, tree};
 
 /// A library that is made once and only read.
-pub(crate) fn made() -> &'static Workplace {
-    static MADE: OnceLock<Workplace> = OnceLock::new();
+pub(crate) fn made() -> &'static Playground {
+    static MADE: OnceLock<Playground> = OnceLock::new();
     MADE.get_or_init(|| {
-        let workplace = Workplace::new();
-        workplace.mine(&["run", "--format", "json"]).succeeded();
-        workplace
+        let playground = Playground::new();
+        playground.mine(&["run", "--format", "json"]).succeeded();
+        playground
     })
 }
 
@@ -95,25 +95,25 @@ fn an_emitter_has_a_folder_of_its_own() {
 
 #[test]
 fn a_second_run_does_nothing_and_says_so() {
-    let workplace = made();
-    let before = workplace.read("out/run.json");
-    let again = workplace.mine(&["run"]).succeeded();
+    let playground = made();
+    let before = playground.read("out/run.json");
+    let again = playground.mine(&["run"]).succeeded();
     assert!(again.stdout.contains("Up to date."), "{}", again.stdout);
-    assert_eq!(workplace.read("out/run.json"), before);
-    let json = workplace.mine(&["run", "--format", "json"]).succeeded().json();
+    assert_eq!(playground.read("out/run.json"), before);
+    let json = playground.mine(&["run", "--format", "json"]).succeeded().json();
     assert_eq!(json["up_to_date"], true);
     assert_eq!(json["findings"]["total"]["candidates"], 8);
 }
 
 #[test]
 fn the_number_of_threads_changes_nothing() {
-    let workplace = Workplace::new();
-    workplace.mine(&["run", "--threads", "1", "--out", "one", "--quiet"]).succeeded();
-    workplace.bring_plugins("other");
-    workplace
+    let playground = Playground::new();
+    playground.mine(&["run", "--threads", "1", "--out", "one", "--quiet"]).succeeded();
+    playground.bring_plugins("other");
+    playground
         .mine(&["run", "--threads", "3", "--jobs", "2", "--out", "three", "--quiet", "--cache-dir", "other"])
         .succeeded();
-    let (one, three) = (tree(&workplace.path("one")), tree(&workplace.path("three")));
+    let (one, three) = (tree(&playground.path("one")), tree(&playground.path("three")));
     assert!(one.len() > 10);
     for (left, right) in one.iter().zip(&three) {
         assert_eq!(left.0, right.0);
@@ -124,29 +124,29 @@ fn the_number_of_threads_changes_nothing() {
 
 #[test]
 fn a_gate_that_was_asked_for_makes_blocks_below_it_findings() {
-    let workplace = made();
+    let playground = made();
     let out = ["--out", "gated", "--quiet"];
-    let json = workplace.mine(&[&["run", "--gate", "forward", "--format", "json"], &out[..]].concat()).ended(1).json();
+    let json = playground.mine(&[&["run", "--gate", "forward", "--format", "json"], &out[..]].concat()).ended(1).json();
     assert_eq!(json["findings"]["gate"], "forward");
-    assert!(workplace.path("gated/failed").is_dir());
+    assert!(playground.path("gated/failed").is_dir());
 }
 
 #[test]
 fn a_published_package_is_mined_from_the_index() {
-    let workplace = Workplace::new();
-    workplace.write(
+    let playground = Playground::new();
+    playground.write(
         "timm.json",
         r#"{"name": "drop", "sources": [{"name": "timm", "location": {"pypi": {"project": "timm", "version": "1.0.31"}},
             "scope": {"include": ["timm/layers/drop", "timm/layers/mlp"]}}]}"#,
     );
-    let run = workplace.mine(&["run", "--corpus", "timm.json", "--format", "json", "--quiet"]).succeeded();
+    let run = playground.mine(&["run", "--corpus", "timm.json", "--format", "json", "--quiet"]).succeeded();
     assert_eq!(run.json()["findings"]["total"]["candidates"], run.json()["findings"]["total"]["promoted"]);
-    let record = &workplace.manifest("out")["timm:timm.layers.drop.DropPath"];
+    let record = &playground.manifest("out")["timm:timm.layers.drop.DropPath"];
     assert_eq!(record["source"]["version"], "1.0.31");
     assert_eq!(record["license"], "Apache-2.0");
     assert_eq!(record["level"], 5);
     assert_eq!(record["unresolved"], serde_json::json!([]));
-    let code = workplace.read("out/blocks/DropPath.py");
+    let code = playground.read("out/blocks/DropPath.py");
     assert!(code.contains("\ndef drop_path("), "{code}");
     assert!(!code.contains("import timm") && !code.contains("from timm"), "{code}");
 }

@@ -22,10 +22,10 @@ fn failures_are_there_for_programs_too() {
 
 #[test]
 fn a_library_is_audited_against_its_sources() {
-    let workplace = made();
-    let shown = workplace.mine(&["audit", "--quiet"]).succeeded();
+    let playground = made();
+    let shown = playground.mine(&["audit", "--quiet"]).succeeded();
     insta::assert_snapshot!(shown.stdout);
-    let json = workplace.mine(&["audit", "out", "--format", "json", "--quiet"]).succeeded().json();
+    let json = playground.mine(&["audit", "out", "--format", "json", "--quiet"]).succeeded().json();
     assert_eq!(json["resolution"]["accuracy"]["rate"], 1.0);
     assert_eq!(json["formatting"]["unknown"], 0);
 }

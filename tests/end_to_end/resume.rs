@@ -5,13 +5,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::library::made;
-use super::support::{Run, Workplace, tree};
+use super::support::{Playground, Run, tree};
 
 /// Starts a run and sends it `signal` while it validates.
-fn interrupted(workplace: &Workplace, signal: i32) -> Run {
-    let mut command = workplace.mining(&["run", "--jobs", "1", "-vv"]);
+fn interrupted(playground: &Playground, signal: i32) -> Run {
+    let mut command = playground.mining(&["run", "--jobs", "1", "-vv"]);
     let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let store = workplace.path("cache/index.sqlite");
+    let store = playground.path("cache/index.sqlite");
     let deadline = Instant::now() + Duration::from_secs(120);
     while !store.exists() && Instant::now() < deadline {
         thread::sleep(Duration::from_millis(20));
@@ -25,10 +25,10 @@ fn interrupted(workplace: &Workplace, signal: i32) -> Run {
 
 #[test]
 fn a_killed_run_goes_on_where_it_stopped_and_leaves_the_same_library() {
-    let workplace = Workplace::new();
-    interrupted(&workplace, libc::SIGKILL);
-    workplace.mine(&["run", "--quiet"]).succeeded();
-    let (resumed, whole) = (tree(&workplace.path("out")), tree(&made().path("out")));
+    let playground = Playground::new();
+    interrupted(&playground, libc::SIGKILL);
+    playground.mine(&["run", "--quiet"]).succeeded();
+    let (resumed, whole) = (tree(&playground.path("out")), tree(&made().path("out")));
     let names = |tree: &[(String, Vec<u8>)]| tree.iter().map(|(path, _)| path.clone()).collect::<Vec<_>>();
     assert_eq!(names(&resumed), names(&whole));
     assert!(resumed == whole, "a file differs");
@@ -36,13 +36,13 @@ fn a_killed_run_goes_on_where_it_stopped_and_leaves_the_same_library() {
 
 #[test]
 fn an_interrupt_ends_in_good_order() {
-    let workplace = Workplace::new();
-    let run = interrupted(&workplace, libc::SIGINT);
+    let playground = Playground::new();
+    let run = interrupted(&playground, libc::SIGINT);
     if run.status == 0 {
         // A fast machine was done before.
         return;
     }
     assert_eq!(run.status, 130, "{}", run.stderr);
     assert!(run.stderr.contains("what was finished is kept"), "{}", run.stderr);
-    workplace.mine(&["run", "--quiet"]).succeeded();
+    playground.mine(&["run", "--quiet"]).succeeded();
 }

@@ -34,19 +34,19 @@ fn compiled_plugins() -> &'static Path {
 }
 
 /// A temporary folder with the corpus of these tests in it, and a cache of its own.
-pub(crate) struct Workplace {
+pub(crate) struct Playground {
     folder: tempfile::TempDir,
 }
 
-impl Workplace {
+impl Playground {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/end_to_end");
         copy(&here.join("corpus.json"), &folder.path().join("corpus.json"));
         copy(&here.join("package"), &folder.path().join("package"));
-        let workplace = Self { folder };
-        workplace.bring_plugins("cache");
-        workplace
+        let playground = Self { folder };
+        playground.bring_plugins("cache");
+        playground
     }
 
     /// Puts the compiled plugins into a cache folder; the program takes them from a private folder only.

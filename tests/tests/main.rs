@@ -1,3 +1,4 @@
 //! End-to-end tests, and oracles that compare NetQuarry with CPython.
 
 mod oracles;
+mod project;

@@ -3,6 +3,7 @@
 //! [`crate::syntax`] makes these facts from text; everything behind it works on facts and never sees a syntax tree. They
 //! are kept in the store under the digest of the file, so they name nothing outside the file: no path, no module name.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::source::TextRange;
@@ -437,7 +438,8 @@ pub struct Parameter {
     pub default: Option<TextRange>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum ParameterKind {
     PositionalOnly,
     PositionalOrKeyword,

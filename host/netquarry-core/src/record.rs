@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::facts::ParameterKind;
 use crate::source::SourceKind;
 use crate::verdict::{Evidence, Failure, Outcome};
 
@@ -22,6 +23,22 @@ pub enum Category {
     Utility,
 }
 
+impl Category {
+    /// As it stands in records: `transformer_block`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Attention => "attention",
+            Self::Convolution => "convolution",
+            Self::TransformerBlock => "transformer_block",
+            Self::Pooling => "pooling",
+            Self::Normalisation => "normalisation",
+            Self::Loss => "loss",
+            Self::Architecture => "architecture",
+            Self::Utility => "utility",
+        }
+    }
+}
+
 /// How sure a resolution is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -34,10 +51,23 @@ pub enum Confidence {
     Heuristic,
 }
 
+impl Confidence {
+    /// As it stands in records: `direct_import`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::DirectImport => "direct_import",
+            Self::QualifiedName => "qualified_name",
+            Self::Heuristic => "heuristic",
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RecordSource {
     pub name: String,
     pub kind: SourceKind,
+    /// In the corpus: 1 comes first.
+    pub priority: u32,
     pub version: Option<String>,
     pub commit: Option<String>,
     pub path: String,
@@ -126,8 +156,7 @@ pub struct DedupDecision {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ParameterRecord {
     pub name: String,
-    /// `positional_only`, `positional_or_keyword`, `variadic`, `keyword_only`, `variadic_keyword`
-    pub kind: String,
+    pub kind: ParameterKind,
     pub annotation: Option<String>,
     pub default: Option<String>,
 }
@@ -142,7 +171,7 @@ pub struct BlockRecord {
     /// The discovery rule that chose it and why.
     pub discovered_by: String,
     pub source: RecordSource,
-    /// Relative to the output folder; `None` where no bundle could be assembled.
+    /// Relative to the output folder; `None` where no bundle could be assembled, and for a duplicate.
     pub bundle: Option<String>,
     /// Of the bundle's bytes.
     pub sha256: Option<String>,
@@ -168,4 +197,20 @@ pub struct BlockRecord {
     pub swhid: String,
     /// SPDX expression, the conjunction over all definitions; `None` where unknown.
     pub license: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_the_records() {
+        assert_eq!(
+            serde_json::to_value(Category::TransformerBlock).expect("a name"),
+            Category::TransformerBlock.name()
+        );
+        assert_eq!(serde_json::to_value(Confidence::Heuristic).expect("a name"), Confidence::Heuristic.name());
+        assert_eq!(serde_json::to_value(SourceKind::Pypi).expect("a name"), SourceKind::Pypi.name());
+        assert_eq!(serde_json::to_value(ParameterKind::KeywordOnly).expect("a name"), "keyword_only");
+    }
 }

@@ -110,6 +110,17 @@ pub enum SourceKind {
     Local,
 }
 
+impl SourceKind {
+    /// As it stands in records: `pypi`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pypi => "pypi",
+            Self::Git => "git",
+            Self::Local => "local",
+        }
+    }
+}
+
 /// One repository at one version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {

@@ -83,6 +83,33 @@ pub enum FailureClass {
 }
 
 impl FailureClass {
+    /// As it stands in records: `unresolved_name`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Syntax => "syntax",
+            Self::MissingDistribution => "missing_distribution",
+            Self::UnresolvedName => "unresolved_name",
+            Self::UnresolvedImport => "unresolved_import",
+            Self::NativeExtension => "native_extension",
+            Self::ApiDrift => "api_drift",
+            Self::ImportCycle => "import_cycle",
+            Self::ClassCreation => "class_creation",
+            Self::RegistryKey => "registry_key",
+            Self::DeviceOnly => "device_only",
+            Self::DataRequired => "data_required",
+            Self::ProcessState => "process_state",
+            Self::RuntimeError => "runtime_error",
+            Self::ParityMismatch => "parity_mismatch",
+            Self::CpuTime => "cpu_time",
+            Self::WallTime => "wall_time",
+            Self::Memory => "memory",
+            Self::Crash => "crash",
+            Self::NoReport => "no_report",
+            Self::PolicyViolation => "policy_violation",
+            Self::Harness => "harness",
+        }
+    }
+
     /// Whether the environment rather than the block may be at fault, so that a second attempt is worth its time.
     pub fn is_transient(self) -> bool {
         matches!(self, Self::WallTime | Self::NoReport | Self::Harness | Self::Memory)
@@ -108,6 +135,9 @@ pub struct TensorShape {
     pub dtype: String,
 }
 
+/// With which a note begins where a block could not be constructed or run for want of arguments.
+pub const ARGUMENTS_NOT_FOUND: &str = "arguments_not_found";
+
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Evidence {
     /// Python expressions by parameter name, as passed to the constructor.
@@ -122,8 +152,17 @@ pub struct Evidence {
     /// What was compared with upstream, where it was the same.
     #[serde(default)]
     pub parity: Option<ParityEvidence>,
-    /// Why a level is unknown (`arguments_not_found: ...`, `parity_unknown: ...`).
+    /// Why a level is unknown. Those that begin with [`ARGUMENTS_NOT_FOUND`] say that no arguments fitted,
+    /// `parity_unknown: ...` why nothing was compared.
     pub notes: Vec<String>,
+}
+
+impl Evidence {
+    /// Whether constructing or running it is unknown because no arguments were found that fit.
+    pub fn lacks_arguments(&self) -> bool {
+        let reasons = self.notes.iter().filter_map(|note| note.strip_prefix(ARGUMENTS_NOT_FOUND)?.strip_prefix(": "));
+        reasons.into_iter().any(|reason| !reason.starts_with(Level::Backward.name()))
+    }
 }
 
 /// What of a bundle and of its upstream class is the same.
@@ -154,7 +193,8 @@ pub struct Verdict {
     pub outcomes: BTreeMap<String, Outcome>,
     pub failure: Option<Failure>,
     pub evidence: Evidence,
-    /// The code meddles with the interpreter (frames, tracing, the collector): a mark beside the verdict.
+    /// The code meddles with the interpreter (frames, tracing, the collector): a mark beside the verdict. Nothing looks
+    /// for that yet, so it is never set.
     pub tainted: bool,
     /// The protections that were in force while the bundle ran, sorted.
     pub protections: Vec<String>,
@@ -181,5 +221,21 @@ impl Verdict {
             }
         }
         reached
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_the_records() {
+        for class in [FailureClass::Syntax, FailureClass::UnresolvedName, FailureClass::NoReport, FailureClass::Harness]
+        {
+            assert_eq!(serde_json::to_value(class).expect("a name"), class.name());
+        }
+        for level in Level::ALL {
+            assert_eq!(serde_json::to_value(level).expect("a name"), level.name());
+        }
     }
 }

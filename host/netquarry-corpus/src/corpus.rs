@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -122,19 +121,6 @@ pub enum FetchPolicy {
     Missing,
     /// Not at all: the cache has it, or it is an error.
     Never,
-}
-
-impl FromStr for FetchPolicy {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "always" => Ok(Self::Always),
-            "missing" => Ok(Self::Missing),
-            "never" => Ok(Self::Never),
-            other => Err(format!("`{other}` is no fetch policy; use `always`, `missing` or `never`")),
-        }
-    }
 }
 
 /// Where the code of a source comes from.
@@ -258,7 +244,7 @@ fn project_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D:
 }
 
 fn version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-    let text = checked(deserializer, |text| match pep440_rs::Version::from_str(text) {
+    let text = checked(deserializer, |text| match text.parse::<pep440_rs::Version>() {
         Ok(_) => Ok(()),
         Err(_) => Err("is not a version as PEP 440 has them; write one exact version, like `1.0.31`".into()),
     })?;

@@ -109,7 +109,10 @@ impl FetchFailure {
             Self::DigestMismatch { .. } => {
                 "the file was changed on its way or at its origin: do not use it; try again, then ask whoever runs the index"
             }
-            Self::UnsafeArchive { .. } | Self::TooLarge { .. } => "nothing of it was kept; do not use this archive",
+            Self::UnsafeArchive { .. } => "nothing of it was kept; do not use this archive",
+            Self::TooLarge { .. } => {
+                "nothing of it was kept; take another version or, of a folder, the part with the code"
+            }
             Self::BrokenArchive { .. } => "run again; if it stays so, choose another version or another file of it",
             Self::Repository { .. } => "check the URL, and that `git` is installed for file:// URLs, then run again",
             Self::NoSuchRevision { .. } => "correct `revision` in the corpus, or leave it out for the default branch",

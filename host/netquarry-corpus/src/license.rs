@@ -25,7 +25,7 @@ pub(crate) fn stated(expression: Option<&str>, statement: Option<&str>, classifi
     }
     let named: Vec<_> = classifiers.iter().filter_map(|text| text.strip_prefix("License :: ")).collect();
     let names = named.iter().map(|name| name.strip_prefix("OSI Approved :: ").unwrap_or(name));
-    let mapped: Option<Vec<_>> = names.map(|name| of_classifier(name)).collect();
+    let mapped: Option<Vec<_>> = names.map(of_classifier).collect();
     if let Some(mapped) = mapped.filter(|mapped| !mapped.is_empty()) {
         return Some(mapped.join(" AND "));
     }

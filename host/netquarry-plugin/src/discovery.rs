@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use netquarry_core::discovery::{Ancestor, BaseClass, CandidateProposal, ClassDescription, MethodDescription};
 use netquarry_core::record::Category;
+use rayon::prelude::*;
 
 use crate::bindings::discovery_rule::netquarry::plugin::classes;
 use crate::bindings::discovery_rule::{DiscoveryRule as Instance, DiscoveryRulePre};
@@ -43,15 +44,22 @@ impl DiscoveryRule {
         self.caller.plugin()
     }
 
-    /// Judges all classes, in batches of whole modules where the classes are sorted by module. A batch that fails is
-    /// divided until the class at fault is found; the others are judged all the same.
+    /// Judges all classes, in batches of whole modules where the classes are sorted by module, on all threads of the
+    /// current rayon pool. A batch that fails is divided until the class at fault is found; the others are judged all
+    /// the same.
     pub fn discover(&self, classes: &[ClassDescription]) -> Discovery {
-        let mut discovery = Discovery::default();
-        for batch in batches(classes) {
-            let mut isolated = 0;
+        let judge = |batch: Range<usize>| {
+            let (mut isolated, mut discovery) = (0, Discovery::default());
             self.judge(classes, batch, &mut isolated, &mut discovery);
+            discovery
+        };
+        let judged: Vec<Discovery> = batches(classes).into_par_iter().map(judge).collect();
+        let mut all = Discovery::default();
+        for Discovery { proposals, failures } in judged {
+            all.proposals.extend(proposals);
+            all.failures.extend(failures);
         }
-        discovery
+        all
     }
 
     fn judge(&self, classes: &[ClassDescription], range: Range<usize>, isolated: &mut usize, into: &mut Discovery) {

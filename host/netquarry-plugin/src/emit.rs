@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, btree_map};
 
-use netquarry_core::record::{BlockRecord, ClosureRecord, Confidence, ParameterRecord};
-use netquarry_core::source::SourceKind;
+use netquarry_core::facts::ParameterKind;
+use netquarry_core::record::{BlockRecord, ClosureRecord, ParameterRecord};
 use netquarry_core::verdict::{Level, Outcome, TensorShape};
 
 use crate::bindings::spec_emitter::netquarry::plugin::records;
@@ -72,7 +72,7 @@ impl SpecEmitter {
 
     fn emit_block(&self, block: &BlockRecord) -> Result<Vec<records::File>, CallError> {
         let task = Task { stage: "emit", item: &block.block };
-        let record = converted(block).map_err(|reason| self.caller.unacceptable(task, reason))?;
+        let record = converted(block);
         self.call(task, |instance, store| instance.call_emit_block(store, &record))
     }
 
@@ -139,16 +139,16 @@ fn emitted_block(block: &BlockRecord, paths: Vec<String>) -> records::Emitted {
     }
 }
 
-fn converted(block: &BlockRecord) -> Result<records::Block, String> {
-    let parameters = |parameters: &[ParameterRecord]| parameters.iter().map(parameter).collect::<Result<Vec<_>, _>>();
+fn converted(block: &BlockRecord) -> records::Block {
+    let parameters = |parameters: &[ParameterRecord]| parameters.iter().map(parameter).collect();
     let tensors = |tensors: &[TensorShape]| tensors.iter().map(tensor).collect();
     let outcome = |level: Level| Some((level.name().to_owned(), (*block.levels.get(level.name())?).into()));
     let arguments = block.evidence.constructor_arguments.iter();
     let failure = block
         .failure
         .as_ref()
-        .map(|failure| records::Failure { class: snake_case_name(&failure.class), message: failure.message.clone() });
-    Ok(records::Block {
+        .map(|failure| records::Failure { class: failure.class.name().to_owned(), message: failure.message.clone() });
+    records::Block {
         id: block.block.clone(),
         name: block.name.clone(),
         category: block.category.into(),
@@ -157,8 +157,8 @@ fn converted(block: &BlockRecord) -> Result<records::Block, String> {
         bundle: block.bundle.clone(),
         sha256: block.sha256.clone(),
         requirements: block.requirements.clone(),
-        constructor_parameters: parameters(&block.constructor)?,
-        forward_parameters: parameters(&block.forward)?,
+        constructor_parameters: parameters(&block.constructor),
+        forward_parameters: parameters(&block.forward),
         constructor_arguments: arguments.map(|(name, value)| (name.clone(), value.clone())).collect(),
         inputs: tensors(&block.evidence.forward_inputs),
         outputs: tensors(&block.evidence.forward_outputs),
@@ -167,20 +167,15 @@ fn converted(block: &BlockRecord) -> Result<records::Block, String> {
         level: block.level,
         outcomes: Level::ALL.into_iter().filter_map(outcome).collect(),
         failure,
-        manifest_record: serde_json::to_string(block).map_err(|error| format!("the record is not JSON: {error}"))?,
-    })
+        manifest_record: serde_json::to_string(block).expect("a record has string keys"),
+    }
 }
 
 fn provenance(block: &BlockRecord) -> records::Provenance {
     let [first_line, last_line] = block.source.lines;
-    let kind = match block.source.kind {
-        SourceKind::Pypi => "pypi",
-        SourceKind::Git => "git",
-        SourceKind::Local => "local",
-    };
     records::Provenance {
         source: block.source.name.clone(),
-        kind: kind.to_owned(),
+        kind: block.source.kind.name().to_owned(),
         version: block.source.version.clone(),
         commit: block.source.commit.clone(),
         file: block.source.path.clone(),
@@ -191,17 +186,9 @@ fn provenance(block: &BlockRecord) -> records::Provenance {
     }
 }
 
-fn parameter(parameter: &ParameterRecord) -> Result<records::Parameter, String> {
-    let kind = match parameter.kind.as_str() {
-        "positional_only" => records::ParameterKind::PositionalOnly,
-        "positional_or_keyword" => records::ParameterKind::PositionalOrKeyword,
-        "variadic" => records::ParameterKind::Variadic,
-        "keyword_only" => records::ParameterKind::KeywordOnly,
-        "variadic_keyword" => records::ParameterKind::VariadicKeyword,
-        other => return Err(format!("the record has a parameter of the unknown kind {other:?}")),
-    };
-    let ParameterRecord { name, annotation, default, .. } = parameter.clone();
-    Ok(records::Parameter { name, kind, annotation, default })
+fn parameter(parameter: &ParameterRecord) -> records::Parameter {
+    let ParameterRecord { name, kind, annotation, default } = parameter.clone();
+    records::Parameter { name, kind: kind.into(), annotation, default }
 }
 
 fn tensor(tensor: &TensorShape) -> records::Tensor {
@@ -213,16 +200,20 @@ fn dependency(definition: &ClosureRecord) -> records::Dependency {
     records::Dependency {
         definition: definition.definition.clone(),
         needed_by: definition.needed_by.clone(),
-        confidence: definition.confidence.map(|confidence: Confidence| snake_case_name(&confidence)),
+        confidence: definition.confidence.map(|confidence| confidence.name().to_owned()),
         license: definition.license.clone(),
     }
 }
 
-/// The name of a unit variant as it stands in records.
-fn snake_case_name(variant: &impl serde::Serialize) -> String {
-    match serde_json::to_value(variant) {
-        Ok(serde_json::Value::String(name)) => name,
-        other => unreachable!("a unit variant is a string in JSON, not {other:?}"),
+impl From<ParameterKind> for records::ParameterKind {
+    fn from(kind: ParameterKind) -> Self {
+        match kind {
+            ParameterKind::PositionalOnly => Self::PositionalOnly,
+            ParameterKind::PositionalOrKeyword => Self::PositionalOrKeyword,
+            ParameterKind::Variadic => Self::Variadic,
+            ParameterKind::KeywordOnly => Self::KeywordOnly,
+            ParameterKind::VariadicKeyword => Self::VariadicKeyword,
+        }
     }
 }
 

@@ -66,9 +66,9 @@ fn at(pointer: &str) -> String {
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallError {
     pub plugin: PluginIdentity,
-    /// What the plugin was asked to do: `discover`, `tables`, `answer`, `deduplicate`, `emit`, `describe`, `configure`.
+    /// What the plugin was asked to do: `describe`, `configure`, `discover`, `tell`, `answer about`, `deduplicate`, `emit`.
     pub stage: &'static str,
-    /// What it was asked about: a block, a name, the classes of modules. Empty where it is no item of work.
+    /// What it was asked about: a block, a name, the classes of modules, `its tables`. Empty where it needs no words.
     pub item: String,
     pub failure: CallFailure,
     /// What the plugin logged during the call, the last lines of it. A panic's message is among them.
@@ -78,20 +78,23 @@ pub struct CallError {
 impl CallError {
     /// As many of the last lines of the log as an error shows.
     const SHOWN: usize = 5;
+
+    /// What it logged last, a line each.
+    pub fn logged(&self) -> impl Iterator<Item = String> {
+        let shown = &self.log[self.log.len().saturating_sub(Self::SHOWN)..];
+        shown.iter().map(|message| format!("it logged: {}: {}", message.level, message.text))
+    }
 }
 
 impl fmt::Display for CallError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { plugin, stage, item, failure, log } = self;
+        let Self { plugin, stage, item, failure, .. } = self;
         write!(formatter, "plugin {plugin} failed to {stage}")?;
         if !item.is_empty() {
             write!(formatter, " {item}")?;
         }
         write!(formatter, ": {failure}")?;
-        let shown = log.iter().skip(log.len().saturating_sub(Self::SHOWN));
-        shown
-            .into_iter()
-            .try_for_each(|message| write!(formatter, "\n  it logged: {}: {}", message.level, message.text))
+        self.logged().try_for_each(|line| write!(formatter, "\n  {line}"))
     }
 }
 

@@ -28,7 +28,7 @@ pub struct HostOptions {
 pub enum HostError {
     #[error("this machine cannot run WebAssembly components: {0}")]
     Engine(String),
-    #[error("the watchdog of the plugins cannot be started: {0}")]
+    #[error("the watchdog of the plugins cannot be started")]
     Watchdog(#[source] std::io::Error),
 }
 

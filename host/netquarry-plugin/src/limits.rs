@@ -44,7 +44,7 @@ pub(crate) struct Allowance {
 }
 
 impl Allowance {
-    /// Far more tables entries, instances and memories than a component of a compiler has.
+    /// Far more table entries, instances and memories than a component of a compiler has.
     const TABLE_ELEMENTS: usize = 1_000_000;
     const ITEMS: usize = 100;
 

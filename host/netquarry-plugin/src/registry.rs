@@ -1,4 +1,7 @@
 //! Registries: which plugins there are, and where their versions lie.
+//!
+//! The program knows its first-party components without one: the build fills in their digests, and a test compares the
+//! result with the components. The format is what plugins of others will be found by.
 
 use std::collections::BTreeMap;
 

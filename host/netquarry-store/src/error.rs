@@ -1,3 +1,5 @@
+//! What can be wrong with the file, and what to do about it.
+
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -23,6 +25,10 @@ pub enum StoreError {
     CannotOpen { path: PathBuf, source: rusqlite::Error },
     #[error("the folder of the index, `{}`, cannot be used", path.display())]
     Folder { path: PathBuf, source: io::Error },
+    #[error("the old index `{}` cannot be removed", path.display())]
+    CannotRemove { path: PathBuf, source: io::Error },
+    #[error("no thread can be started that writes the index")]
+    NoThread { source: io::Error },
     #[error("the index `{}` failed", path.display())]
     Sqlite { path: PathBuf, source: rusqlite::Error },
 }
@@ -56,25 +62,27 @@ impl StoreError {
                 path.display()
             ),
             Self::NotAnIndex { .. } => {
-                "it is a database of another program and stays as it is: name another file for the index".to_owned()
+                "it is a database of another program and stays as it is: choose another folder with --cache-dir".to_owned()
             }
             Self::NewerVersion { .. } => {
-                "update NetQuarry, use another index, or make this one anew with `--rebuild-index`".to_owned()
+                "update NetQuarry, use another index with --cache-dir, or make this one anew with `--rebuild-index`".to_owned()
             }
             Self::Locked { .. } => {
                 "wait until the other NetQuarry is done, or end it; if none is running, the file system may not support \
-                 locks: keep the index on a local disk"
+                 locks: keep the index on a local disk with --cache-dir"
                     .to_owned()
             }
             Self::DiskFull { path, .. } => format!(
-                "free some space on the disk of `{}`, or keep the index elsewhere; what was stored before is kept",
+                "free some space on the disk of `{}`, or keep the index elsewhere with --cache-dir; what was stored before is kept",
                 path.display()
             ),
             Self::ReadOnly { path, .. } | Self::CannotOpen { path, .. } => format!(
-                "SQLite writes beside the file too: make `{}` and its folder writable, or keep the index elsewhere",
+                "SQLite writes beside the file too: make `{}` and its folder writable, or keep the index elsewhere with --cache-dir",
                 path.display()
             ),
-            Self::Folder { .. } => "create the folder, make it writable, or keep the index elsewhere".to_owned(),
+            Self::CannotRemove { path, .. } => format!("delete `{}` yourself: nothing in it is lost for good", path.display()),
+            Self::NoThread { .. } => "let fewer programs run at once, or raise the limit on processes (`ulimit -u`)".to_owned(),
+            Self::Folder { .. } => "create the folder, make it writable, or keep the index elsewhere with --cache-dir".to_owned(),
             Self::Sqlite { .. } => {
                 "if it stays, make the index anew with `--rebuild-index`: nothing in it is lost for good".to_owned()
             }

@@ -1,4 +1,6 @@
-use std::collections::{HashMap, HashSet};
+//! Facts of files, by the digest of their contents.
+
+use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
@@ -29,24 +31,6 @@ pub struct LoadedFacts {
 }
 
 impl Store {
-    /// Those of `digests` for which facts of this version are stored. Facts are not decoded here, so a later
-    /// [`Store::facts`] may still come back without some of them.
-    ///
-    /// # Errors
-    /// The store cannot be read.
-    pub fn known(&self, digests: &[ContentDigest]) -> Result<HashSet<ContentDigest>, StoreError> {
-        self.read(|connection| {
-            let mut statement = connection.prepare_cached("SELECT 1 FROM facts WHERE digest = ?1 AND version = ?2")?;
-            let mut known = HashSet::with_capacity(digests.len());
-            for digest in digests {
-                if statement.exists((digest.0, FACTS_VERSION))? {
-                    known.insert(*digest);
-                }
-            }
-            Ok(known)
-        })
-    }
-
     /// The facts of those of `digests` that are stored, read and decoded on all threads of the current rayon pool.
     ///
     /// # Errors
@@ -67,14 +51,17 @@ impl Store {
     }
 
     /// Starts the thread that stores facts while files are still being indexed.
-    pub fn facts_writer(&self) -> FactsWriter {
+    ///
+    /// # Errors
+    /// The system grants no more threads.
+    pub fn facts_writer(&self) -> Result<FactsWriter, StoreError> {
         let (sender, receiver) = sync_channel(QUEUE_FILES);
         let store = self.clone();
         let thread = std::thread::Builder::new()
             .name("facts-writer".to_owned())
             .spawn(move || write_batches(&store, &receiver))
-            .expect("the system grants one more thread");
-        FactsWriter { sender: Some(sender), thread: Some(thread) }
+            .map_err(|source| StoreError::NoThread { source })?;
+        Ok(FactsWriter { sender: Some(sender), thread: Some(thread) })
     }
 }
 
@@ -98,21 +85,12 @@ fn load(
 pub struct FactsWriter {
     /// `None` once no more facts come.
     sender: Option<SyncSender<EncodedFacts>>,
-    thread: Option<JoinHandle<Result<FactsWritten, StoreError>>>,
+    thread: Option<JoinHandle<Result<(), StoreError>>>,
 }
 
 struct EncodedFacts {
     digest: ContentDigest,
     body: Vec<u8>,
-}
-
-/// What a [`FactsWriter`] has stored.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FactsWritten {
-    /// Files, each time that they were added.
-    pub files: u64,
-    /// As stored.
-    pub bytes: u64,
 }
 
 impl FactsWriter {
@@ -128,11 +106,11 @@ impl FactsWriter {
     ///
     /// # Errors
     /// The first failure of a batch. The batches before it are stored, it and what came after it are not.
-    pub fn finish(mut self) -> Result<FactsWritten, StoreError> {
+    pub fn finish(mut self) -> Result<(), StoreError> {
         self.close().expect("closed by `finish` and `drop` alone")
     }
 
-    fn close(&mut self) -> Option<Result<FactsWritten, StoreError>> {
+    fn close(&mut self) -> Option<Result<(), StoreError>> {
         self.sender = None;
         self.thread.take().map(|thread| thread.join().expect("the writer does not panic"))
     }
@@ -145,8 +123,7 @@ impl Drop for FactsWriter {
     }
 }
 
-fn write_batches(store: &Store, receiver: &Receiver<EncodedFacts>) -> Result<FactsWritten, StoreError> {
-    let mut written = FactsWritten::default();
+fn write_batches(store: &Store, receiver: &Receiver<EncodedFacts>) -> Result<(), StoreError> {
     while let Ok(first) = receiver.recv() {
         let mut bytes = first.body.len();
         let mut batch = vec![first];
@@ -158,10 +135,8 @@ fn write_batches(store: &Store, receiver: &Receiver<EncodedFacts>) -> Result<Fac
             batch.push(next);
         }
         write_batch(store, &batch)?;
-        written.files += batch.len() as u64;
-        written.bytes += bytes as u64;
     }
-    Ok(written)
+    Ok(())
 }
 
 fn write_batch(store: &Store, batch: &[EncodedFacts]) -> Result<(), StoreError> {

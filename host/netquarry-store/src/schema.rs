@@ -1,3 +1,5 @@
+//! The tables, and how a file comes to have them.
+
 use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, TransactionBehavior};
@@ -12,27 +14,11 @@ const MIGRATIONS: &[&str] = &["
         version INTEGER NOT NULL,
         body BLOB NOT NULL
     );
-    CREATE TABLE snapshots (
-        identity TEXT NOT NULL PRIMARY KEY,
-        body BLOB NOT NULL
-    );
     CREATE TABLE verdicts (
         context TEXT NOT NULL,
         bundle TEXT NOT NULL,
         body BLOB NOT NULL,
         PRIMARY KEY (context, bundle)
-    );
-    CREATE TABLE stage_results (
-        stage TEXT NOT NULL,
-        input TEXT NOT NULL,
-        body BLOB NOT NULL,
-        PRIMARY KEY (stage, input)
-    );
-    CREATE TABLE fingerprints (
-        kernel TEXT NOT NULL,
-        content TEXT NOT NULL,
-        body BLOB NOT NULL,
-        PRIMARY KEY (kernel, content)
     );
 "];
 

@@ -1,3 +1,5 @@
+//! Opening an index: one connection that writes and a pool of those that read.
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -63,9 +65,19 @@ impl Store {
     /// Deletes the index at `path` and opens an empty one. No other process may be using it.
     ///
     /// # Errors
-    /// As for [`Store::open`]. A database of another program is not deleted.
+    /// As for [`Store::open`]. A database of another program is not deleted, nor one that another process is writing to.
     pub fn rebuild(path: &Path) -> Result<Self, StoreError> {
-        if let Err(error @ StoreError::NotAnIndex { .. }) = Self::open(path) {
+        Self::rebuild_waiting(path, BUSY_TIMEOUT)
+    }
+
+    /// As [`Store::rebuild`], with another limit on waiting for other processes.
+    ///
+    /// # Errors
+    /// As for [`Store::rebuild`].
+    pub fn rebuild_waiting(path: &Path, busy_timeout: Duration) -> Result<Self, StoreError> {
+        // A write that changes nothing shows whether another process holds the lock; opening alone needs none.
+        let opened = Self::open_waiting(path, busy_timeout).and_then(|store| store.write(|_| Ok(())));
+        if let Err(error @ (StoreError::NotAnIndex { .. } | StoreError::Locked { .. })) = opened {
             return Err(error);
         }
         for suffix in ["", "-wal", "-shm", "-journal"] {
@@ -73,12 +85,12 @@ impl Store {
             name.push(suffix);
             match fs::remove_file(&name) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(StoreError::Folder { path: name.into(), source: error });
+                    return Err(StoreError::CannotRemove { path: name.into(), source: error });
                 }
                 _ => {}
             }
         }
-        Self::open(path)
+        Self::open_waiting(path, busy_timeout)
     }
 
     /// The file.
@@ -130,14 +142,18 @@ impl Store {
 
 #[cfg(test)]
 mod tests {
+    use netquarry_core::verdict::Verdict;
+
     use super::*;
+    use crate::verdicts::VerdictContext;
 
     #[test]
     fn a_full_disk_is_named_and_what_was_stored_stays() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("index.sqlite");
         let store = Store::open(&path).expect("opened");
-        store.put_stage_result("test", "first", &[1; 100_000]).expect("stored");
+        let context = VerdictContext { environment: "environment", options: "options" };
+        store.put_verdicts(context, [("first", &verdict(100_000))]).expect("stored");
         let limited: i64 = {
             let writer = store.shared.writer.lock().expect("no panic while writing");
             let pages: i64 = writer.pragma_query_value(None, "page_count", |row| row.get(0)).expect("a count");
@@ -145,16 +161,21 @@ mod tests {
         };
         assert!(limited > 4);
 
-        let results: Vec<_> = (0..100).map(|number| (number.to_string(), vec![2; 10_000])).collect();
-        let results = results.iter().map(|(input, result)| (input.as_str(), result.as_slice()));
-        let error = store.put_stage_results("test", results).expect_err("full");
+        let verdicts: Vec<_> = (0..100).map(|number| (number.to_string(), verdict(10_000))).collect();
+        let verdicts = verdicts.iter().map(|(bundle, verdict)| (bundle.as_str(), verdict));
+        let error = store.put_verdicts(context, verdicts).expect_err("full");
         assert!(matches!(error, StoreError::DiskFull { .. }), "{error:?}");
         assert!(error.to_string().contains(&path.display().to_string()), "{error}");
         assert!(error.hint().contains("free some space"), "{}", error.hint());
 
-        assert_eq!(store.stage_result("test", "0").expect("readable"), None);
-        assert_eq!(store.stage_result("test", "first").expect("readable"), Some(vec![1; 100_000]));
+        let left = store.verdicts(context, ["first", "0"]).expect("readable");
+        assert_eq!(left.into_iter().collect::<Vec<_>>(), [("first".to_owned(), verdict(100_000))]);
         // The writer can go on: a value that is no longer than the old one needs no page.
-        store.put_stage_result("test", "first", b"short").expect("stored");
+        store.put_verdicts(context, [("first", &verdict(1))]).expect("stored");
+    }
+
+    /// A verdict that takes so many bytes and some more.
+    fn verdict(bytes: usize) -> Verdict {
+        Verdict { protections: vec!["x".repeat(bytes)], ..Verdict::default() }
     }
 }

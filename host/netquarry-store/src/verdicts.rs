@@ -1,16 +1,13 @@
+//! Verdicts, by bundle and by what they were reached under.
+
 use std::collections::BTreeMap;
 
 use netquarry_core::verdict::Verdict;
+use rusqlite::OptionalExtension;
 
 use crate::body;
 use crate::error::StoreError;
-use crate::keyed::{self, Table};
 use crate::store::Store;
-
-const VERDICTS: Table = Table {
-    select: "SELECT body FROM verdicts WHERE context = ?1 AND bundle = ?2",
-    replace: "INSERT OR REPLACE INTO verdicts VALUES (?1, ?2, ?3)",
-};
 
 /// Under what a verdict was reached. A verdict holds for the same bundle, environment and options only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,10 +34,22 @@ impl Store {
         context: VerdictContext<'_>,
         bundles: impl IntoIterator<Item = &'b str>,
     ) -> Result<BTreeMap<String, Verdict>, StoreError> {
-        keyed::get(self, &VERDICTS, &context.key(), bundles, body::decode_json)
+        let context = context.key();
+        self.read(|connection| {
+            let select = "SELECT body FROM verdicts WHERE context = ?1 AND bundle = ?2";
+            let mut statement = connection.prepare_cached(select)?;
+            let mut found = BTreeMap::new();
+            for bundle in bundles {
+                let row = statement.query_row((&context, bundle), |row| Ok(body::decode_json(body::column(row)?)));
+                if let Some(verdict) = row.optional()?.flatten() {
+                    found.insert(bundle.to_owned(), verdict);
+                }
+            }
+            Ok(found)
+        })
     }
 
-    /// Stores verdicts by the SHA-256 of their bundles, all or none.
+    /// Stores verdicts by the SHA-256 of their bundles, all or none, in the place of what was there.
     ///
     /// # Errors
     /// The store cannot be written.
@@ -49,7 +58,14 @@ impl Store {
         context: VerdictContext<'_>,
         verdicts: impl IntoIterator<Item = (&'b str, &'b Verdict)>,
     ) -> Result<(), StoreError> {
-        let bodies = verdicts.into_iter().map(|(bundle, verdict)| (bundle, body::encode_json(verdict)));
-        keyed::put(self, &VERDICTS, &context.key(), bodies)
+        let context = context.key();
+        self.write(|transaction| {
+            let replace = "INSERT OR REPLACE INTO verdicts VALUES (?1, ?2, ?3)";
+            let mut statement = transaction.prepare_cached(replace)?;
+            for (bundle, verdict) in verdicts {
+                statement.execute((&context, bundle, body::encode_json(verdict)))?;
+            }
+            Ok(())
+        })
     }
 }

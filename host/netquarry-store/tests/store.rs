@@ -8,14 +8,16 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use netquarry_core::facts::{FACTS_VERSION, FileFacts};
-use netquarry_core::source::{ContentDigest, Source, SourceFile, SourceKind};
+use netquarry_core::source::ContentDigest;
 use netquarry_core::verdict::{Level, Outcome, Verdict};
-use netquarry_store::{FactsWritten, Store, StoreError, StoredSnapshot, VerdictContext};
+use netquarry_store::{Store, StoreError, VerdictContext};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
 /// Set in a process that a test has started: the path of the index.
 const CHILD_INDEX: &str = "NETQUARRY_STORE_TEST_INDEX";
+
+const CONTEXT: VerdictContext<'static> = VerdictContext { environment: "torch-2.15", options: "level-5" };
 
 struct Scratch {
     folder: TempDir,
@@ -50,8 +52,8 @@ fn facts(number: u32) -> FileFacts {
     FileFacts { symbols, ..FileFacts::default() }
 }
 
-fn write_facts(store: &Store, numbers: impl IntoIterator<Item = u32>) -> Result<FactsWritten, StoreError> {
-    let writer = store.facts_writer();
+fn write_facts(store: &Store, numbers: impl IntoIterator<Item = u32>) -> Result<(), StoreError> {
+    let writer = store.facts_writer()?;
     for number in numbers {
         writer.add(digest(number), &facts(number));
     }
@@ -73,13 +75,8 @@ fn stored(store: &Store, numbers: std::ops::Range<u32>) -> usize {
 #[test]
 fn facts_come_back_as_they_were() {
     let scratch = Scratch::new();
-    let written = write_facts(&scratch.store(), 0..1000).expect("stored");
-    assert_eq!(written.files, 1000);
-
-    let reopened = scratch.store();
-    assert_eq!(stored(&reopened, 0..1100), 1000);
-    let known = reopened.known(&[digest(0), digest(999), digest(1000)]).expect("readable");
-    assert!(known.contains(&digest(0)) && known.contains(&digest(999)) && known.len() == 2);
+    write_facts(&scratch.store(), 0..1000).expect("stored");
+    assert_eq!(stored(&scratch.store(), 0..1100), 1000);
 }
 
 #[test]
@@ -88,7 +85,6 @@ fn facts_of_another_version_are_unknown_and_replaced() {
     let store = scratch.store();
     write_facts(&store, 0..2).expect("stored");
     scratch.sqlite().execute("UPDATE facts SET version = ?1", [FACTS_VERSION + 1]).expect("changed");
-    assert!(store.known(&[digest(0)]).expect("readable").is_empty());
     assert_eq!(stored(&store, 0..2), 0);
 
     write_facts(&store, 0..1).expect("stored");
@@ -115,7 +111,7 @@ fn damaged_facts_count_as_unknown() {
 fn a_writer_that_is_dropped_keeps_what_it_was_given() {
     let scratch = Scratch::new();
     let store = scratch.store();
-    let writer = store.facts_writer();
+    let writer = store.facts_writer().expect("a thread");
     writer.add(digest(7), &facts(7));
     drop(writer);
     assert_eq!(stored(&store, 7..8), 1);
@@ -125,7 +121,7 @@ fn a_writer_that_is_dropped_keeps_what_it_was_given() {
 fn facts_can_be_added_from_many_threads() {
     let scratch = Scratch::new();
     let store = scratch.store();
-    let writer = store.facts_writer();
+    let writer = store.facts_writer().expect("a thread");
     std::thread::scope(|scope| {
         for thread in 0..4 {
             let writer = &writer;
@@ -138,36 +134,8 @@ fn facts_can_be_added_from_many_threads() {
             stored(&store, 0..1000);
         }
     });
-    assert_eq!(writer.finish().expect("stored").files, 1000);
+    writer.finish().expect("stored");
     assert_eq!(stored(&store, 0..1000), 1000);
-}
-
-fn snapshot() -> StoredSnapshot {
-    let source = Source {
-        name: "timm".to_owned(),
-        kind: SourceKind::Pypi,
-        version: Some("1.0.31".to_owned()),
-        commit: None,
-        url: Some("https://pypi.org/project/timm/".to_owned()),
-        license: Some("Apache-2.0".to_owned()),
-        distribution: Some("timm".to_owned()),
-    };
-    let file = SourceFile {
-        path: "timm/layers/drop.py".to_owned(),
-        module: Some("timm.layers.drop".to_owned()),
-        digest: digest(1),
-        bytes: 4,
-    };
-    StoredSnapshot { source, files: vec![file] }
-}
-
-#[test]
-fn snapshots_come_back_as_they_were() {
-    let scratch = Scratch::new();
-    let store = scratch.store();
-    store.put_snapshot("pypi:timm:1.0.31", &snapshot()).expect("stored");
-    assert_eq!(scratch.store().snapshot("pypi:timm:1.0.31").expect("readable"), Some(snapshot()));
-    assert_eq!(store.snapshot("pypi:timm:1.0.30").expect("readable"), None);
 }
 
 #[test]
@@ -176,37 +144,15 @@ fn verdicts_hold_for_their_environment_and_options_only() {
     let store = scratch.store();
     let mut verdict = Verdict::default();
     verdict.set(Level::Parse, Outcome::Passed);
-    let context = VerdictContext { environment: "torch-2.15", options: "level-5" };
-    store.put_verdicts(context, [("aa", &verdict), ("bb", &Verdict::default())]).expect("stored");
+    store.put_verdicts(CONTEXT, [("aa", &verdict), ("bb", &Verdict::default())]).expect("stored");
 
-    let found = scratch.store().verdicts(context, ["aa", "bb", "cc"]).expect("readable");
+    let found = scratch.store().verdicts(CONTEXT, ["aa", "bb", "cc"]).expect("readable");
     assert_eq!(found, BTreeMap::from([("aa".to_owned(), verdict), ("bb".to_owned(), Verdict::default())]));
     for other in
-        [VerdictContext { environment: "torch-2.14", ..context }, VerdictContext { options: "level-3", ..context }]
+        [VerdictContext { environment: "torch-2.14", ..CONTEXT }, VerdictContext { options: "level-3", ..CONTEXT }]
     {
         assert!(store.verdicts(other, ["aa", "bb"]).expect("readable").is_empty());
     }
-}
-
-#[test]
-fn stage_results_and_fingerprints_come_back_as_they_were() {
-    let scratch = Scratch::new();
-    let store = scratch.store();
-    store.put_stage_result("assemble/1", "input", b"bundle").expect("stored");
-    store.put_stage_result("assemble/1", "input", b"another").expect("replaced");
-    store.put_stage_results("resolve/1", [("a", b"1".as_slice()), ("b", b"")]).expect("stored");
-    assert_eq!(store.stage_result("assemble/1", "input").expect("readable"), Some(b"another".to_vec()));
-    assert_eq!(store.stage_result("assemble/2", "input").expect("readable"), None);
-    let both = store.stage_results("resolve/1", ["a", "b", "c"]).expect("readable");
-    assert_eq!(both, BTreeMap::from([("a".to_owned(), b"1".to_vec()), ("b".to_owned(), Vec::new())]));
-
-    store.forget_stages("resolve/").expect("deleted");
-    assert!(store.stage_results("resolve/1", ["a", "b"]).expect("readable").is_empty());
-    assert!(store.stage_result("assemble/1", "input").expect("readable").is_some());
-
-    store.put_fingerprints("minhash/1", [("aa", b"signature".as_slice())]).expect("stored");
-    let found = store.fingerprints("minhash/1", ["aa", "bb"]).expect("readable");
-    assert_eq!(found, BTreeMap::from([("aa".to_owned(), b"signature".to_vec())]));
 }
 
 /// Starts this test binary again; there `test` alone runs, and finds [`CHILD_INDEX`] set.
@@ -247,16 +193,17 @@ fn two_processes_write_at_once() {
 fn a_killed_process_leaves_whole_transactions() {
     if let Some(index) = std::env::var_os(CHILD_INDEX) {
         let store = Store::open(Path::new(&index)).expect("opened");
-        store.put_stage_result("test", "whole", b"stored").expect("stored");
-        let results = (0_u32..).map(|number| {
+        let verdict = Verdict::default();
+        store.put_verdicts(CONTEXT, [("whole", &verdict)]).expect("stored");
+        let verdicts = (0_u32..).map(|number| {
             if number == 10_000 {
                 // The parent kills this process here, in the middle of the transaction.
                 fs::write(Path::new(&index).with_extension("ready"), "").expect("written");
                 std::thread::sleep(Duration::from_secs(600));
             }
-            ("torn", b"half".as_slice())
+            ("torn", &verdict)
         });
-        store.put_stage_results("test", results).expect("never ends");
+        store.put_verdicts(CONTEXT, verdicts).expect("never ends");
         return;
     }
     let scratch = Scratch::new();
@@ -266,9 +213,9 @@ fn a_killed_process_leaves_whole_transactions() {
     child.kill().expect("killed");
     child.wait().expect("reaped");
 
-    assert_eq!(store.stage_result("test", "whole").expect("readable"), Some(b"stored".to_vec()));
-    assert_eq!(store.stage_result("test", "torn").expect("readable"), None);
-    store.put_stage_result("test", "torn", b"by the next run").expect("the lock died with the process");
+    let found = store.verdicts(CONTEXT, ["whole", "torn"]).expect("readable");
+    assert_eq!(found, BTreeMap::from([("whole".to_owned(), Verdict::default())]));
+    store.put_verdicts(CONTEXT, [("torn", &Verdict::default())]).expect("the lock died with the process");
     let check: String = scratch.sqlite().query_row("PRAGMA integrity_check", [], |row| row.get(0)).expect("checked");
     assert_eq!(check, "ok");
 }
@@ -296,15 +243,18 @@ fn a_lock_that_is_held_too_long_is_named() {
     let store = Store::open_waiting(&scratch.index(), Duration::from_millis(50)).expect("opened");
     let other = scratch.sqlite();
     other.execute_batch("BEGIN IMMEDIATE").expect("locked");
-    let error = store.put_stage_result("test", "input", b"").expect_err("locked");
+    let error = store.put_verdicts(CONTEXT, [("bundle", &Verdict::default())]).expect_err("locked");
     assert!(matches!(error, StoreError::Locked { .. }), "{error:?}");
     check_message(&error, &scratch.index(), "other NetQuarry");
     let error = write_facts(&store, 0..1000).expect_err("locked");
     assert!(matches!(error, StoreError::Locked { .. }), "{error:?}");
+    let rebuilt = Store::rebuild_waiting(&scratch.index(), Duration::from_millis(50));
+    let Err(error) = rebuilt else { panic!("an index was deleted under another process") };
+    assert!(matches!(error, StoreError::Locked { .. }), "{error:?}");
     // Reading goes on.
-    assert_eq!(store.stage_result("test", "input").expect("readable"), None);
+    assert_eq!(store.verdicts(CONTEXT, ["bundle"]).expect("readable"), BTreeMap::new());
     other.execute_batch("ROLLBACK").expect("unlocked");
-    store.put_stage_result("test", "input", b"").expect("stored");
+    store.put_verdicts(CONTEXT, [("bundle", &Verdict::default())]).expect("stored");
 }
 
 /// What happened names the file, and the hint says what to do.
@@ -386,7 +336,7 @@ fn a_database_of_another_program_is_left_alone() {
     scratch.sqlite().execute_batch("CREATE TABLE photographs (name TEXT)").expect("created");
     let error = open_fails(&scratch.index());
     assert!(matches!(error, StoreError::NotAnIndex { .. }), "{error:?}");
-    check_message(&error, &scratch.index(), "another file");
+    check_message(&error, &scratch.index(), "--cache-dir");
 
     let Err(error) = Store::rebuild(&scratch.index()) else { panic!("a foreign database was deleted") };
     assert!(matches!(error, StoreError::NotAnIndex { .. }), "{error:?}");

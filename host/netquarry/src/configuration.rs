@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use netquarry_core::verdict::Level;
+use netquarry_plugin::first_party;
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::{GlobalArguments, IndexChoice, PipelineArguments};
@@ -50,6 +51,7 @@ pub struct Configuration {
 pub struct PluginOrder {
     /// Empty: what the corpus asks for, or else [`DEFAULT_DISCOVERY`].
     pub discover: Vec<String>,
+    /// All first-party ones, where the configuration names none; their code bases do not overlap.
     pub shims: Vec<String>,
     pub dedup: Vec<String>,
     pub emit: Vec<String>,
@@ -58,9 +60,10 @@ pub struct PluginOrder {
 impl Default for PluginOrder {
     fn default() -> Self {
         let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let is_shim = |name: &&str| name.starts_with("shim-");
         Self {
             discover: Vec::new(),
-            shims: owned(&["shim-mmlab", "shim-timm", "shim-torchvision"]),
+            shims: first_party().iter().map(|component| component.name).filter(is_shim).map(str::to_owned).collect(),
             dedup: owned(&["dedup-exact", "dedup-lexical", "dedup-structural"]),
             emit: owned(&["emit-neutral-spec"]),
         }
@@ -180,7 +183,7 @@ impl Settings {
             let options = serde_json::to_value(options).expect("a TOML table has string keys");
             (name.clone(), options)
         };
-        let corpus = match (&pipeline.corpus, &configuration.corpus) {
+        let corpus = match (&pipeline.corpus.corpus, &configuration.corpus) {
             (Some(corpus), _) => corpus.clone(),
             (None, Some(corpus)) if corpus.ends_with(".json") => {
                 file.absolute(Path::new(corpus)).to_string_lossy().into_owned()
@@ -202,10 +205,7 @@ impl Settings {
             python: pipeline.python.clone().or(from_file(&configuration.python)),
             jobs: pipeline.jobs.or(configuration.jobs).map(usize::from),
             threads: threads(global, configuration),
-            index: match pipeline.index {
-                IndexChoice::Missing => configuration.index.unwrap_or_default(),
-                asked => asked,
-            },
+            index: pipeline.index.or(configuration.index).unwrap_or_default(),
             rebuild_index: pipeline.rebuild_index,
             offline: pipeline.offline,
             retry_failed: pipeline.retry_failed,
@@ -261,8 +261,9 @@ fn plugin_order(pipeline: &PipelineArguments, file: &ConfigurationFile) -> Plugi
         names.iter().map(path).collect()
     };
     let order = &file.configuration.plugins;
+    let asked = &pipeline.corpus.discover;
     PluginOrder {
-        discover: if pipeline.discover.is_empty() { absolute(&order.discover) } else { pipeline.discover.clone() },
+        discover: if asked.is_empty() { absolute(&order.discover) } else { asked.clone() },
         shims: absolute(&order.shims),
         dedup: absolute(&order.dedup),
         emit: absolute(&order.emit),
@@ -316,6 +317,13 @@ mod tests {
         assert_eq!(settings.corpus, "/project/mine.json");
         assert_eq!(settings.plugins.shims, ["shim-timm", "/project/own.wasm"]);
         assert_eq!(settings.plugins.emit, PluginOrder::default().emit);
+    }
+
+    #[test]
+    fn the_command_line_can_ask_for_what_the_file_overrules_by_default() {
+        let index = |arguments: &[&str]| settings(arguments, "index = \"force\"\n").unwrap().index;
+        assert_eq!(index(&[]), IndexChoice::Force);
+        assert_eq!(index(&["--index", "missing"]), IndexChoice::Missing);
     }
 
     #[test]

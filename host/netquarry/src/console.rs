@@ -34,7 +34,6 @@ pub enum Verbosity {
     /// Errors only.
     Quiet,
     Normal,
-    Verbose,
 }
 
 /// The two streams, and what they can show. Shared between threads by reference.
@@ -192,11 +191,6 @@ impl Task<'_> {
     /// So many more steps are done.
     pub fn advance(&self, steps: u64) {
         self.bar.inc(steps);
-    }
-
-    /// The number of steps turned out to be another one.
-    pub fn set_total(&self, total: u64) {
-        self.bar.set_length(total);
     }
 
     /// What is being worked on.

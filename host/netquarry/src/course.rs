@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use nix::sys::resource::{Usage, UsageWho, getrusage};
+use nix::sys::time::{TimeVal, TimeValLike};
 use serde::{Deserialize, Serialize};
 
 /// The stages, as they are named everywhere; the two halves of the seventh apart.
@@ -78,6 +80,16 @@ pub struct StageCourse {
     pub cpu_seconds: f64,
 }
 
+impl StageCourse {
+    /// Adds another part of the same stage, which ran after this one.
+    pub fn add(&mut self, next: &Self) {
+        self.items += next.items;
+        self.cached += next.cached;
+        self.wall_seconds += next.wall_seconds;
+        self.cpu_seconds += next.cpu_seconds;
+    }
+}
+
 /// Measures one stage.
 #[derive(Debug)]
 pub struct Stopwatch {
@@ -110,100 +122,58 @@ impl Stopwatch {
     }
 }
 
+/// Measures a whole run.
+#[derive(Debug)]
+pub struct Clock {
+    started: Instant,
+    cpu: Duration,
+}
+
+impl Clock {
+    /// Starts now.
+    pub fn start() -> Self {
+        Self { started: Instant::now(), cpu: cpu_time() }
+    }
+
+    /// What it took from the start to now, of these stages.
+    pub fn course(&self, stages: Vec<StageCourse>, validation: Option<ValidationCourse>) -> Course {
+        Course {
+            stages,
+            validation,
+            wall_seconds: self.started.elapsed().as_secs_f64(),
+            cpu_seconds: cpu_time().saturating_sub(self.cpu).as_secs_f64(),
+            peak_memory: peak_memory(),
+        }
+    }
+}
+
 /// Processor time of this process and of its children that have ended, in user and kernel mode.
 pub fn cpu_time() -> Duration {
-    [libc::RUSAGE_SELF, libc::RUSAGE_CHILDREN]
+    [UsageWho::RUSAGE_SELF, UsageWho::RUSAGE_CHILDREN]
         .into_iter()
-        .map(|who| {
-            let usage = usage(who);
-            duration(usage.ru_utime) + duration(usage.ru_stime)
-        })
+        .map(usage)
+        .map(|usage| duration(usage.user_time()) + duration(usage.system_time()))
         .sum()
 }
 
 /// The most memory that this process has had at once, in bytes.
 pub fn peak_memory() -> u64 {
-    let reported = u64::try_from(usage(libc::RUSAGE_SELF).ru_maxrss).expect("a size is not negative");
-    // Linux reports kibibytes, macOS bytes.
-    if cfg!(target_os = "macos") { reported } else { reported * 1024 }
+    let kibibytes = u64::try_from(usage(UsageWho::RUSAGE_SELF).max_rss()).expect("a size is not negative");
+    kibibytes * 1024
 }
 
-fn usage(who: libc::c_int) -> libc::rusage {
-    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: the pointer is to a whole rusage, and all-zero bytes are a valid one if the call fails.
-    unsafe {
-        libc::getrusage(who, usage.as_mut_ptr());
-        usage.assume_init()
-    }
+fn usage(who: UsageWho) -> Usage {
+    getrusage(who).expect("it fails for processes that do not exist only")
 }
 
-fn duration(time: libc::timeval) -> Duration {
-    let seconds = u64::try_from(time.tv_sec).expect("a time span is not negative");
-    let micros = u64::try_from(time.tv_usec).expect("a time span is not negative");
-    Duration::from_secs(seconds) + Duration::from_micros(micros)
-}
-
-/// `0.3 s`, `12.4 s`, `3 min 20 s`.
-pub fn human_seconds(seconds: f64) -> String {
-    match seconds {
-        seconds if seconds < 0.095 => format!("{:.2} s", seconds),
-        seconds if seconds < 99.95 => format!("{seconds:.1} s"),
-        seconds => {
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a time span in seconds")]
-            let whole = seconds.round() as u64;
-            format!("{} min {:02} s", whole / 60, whole % 60)
-        }
-    }
-}
-
-/// `9.1 MB`, in powers of ten.
-#[expect(clippy::cast_precision_loss, reason = "for people")]
-pub fn human_bytes(bytes: u64) -> String {
-    match bytes {
-        0..1_000 => format!("{bytes} B"),
-        1_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
-        1_000_000..1_000_000_000 => format!("{:.1} MB", bytes as f64 / 1e6),
-        _ => format!("{:.1} GB", bytes as f64 / 1e9),
-    }
-}
-
-/// `1 block`, `1,034 blocks`
-pub fn human_things(count: usize, singular: &str) -> String {
-    let ending = match count {
-        1 => "",
-        _ if singular.ends_with('s') => "es",
-        _ => "s",
-    };
-    format!("{} {singular}{ending}", human_count(count))
-}
-
-/// `1,034`
-pub fn human_count(count: usize) -> String {
-    let digits = count.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+fn duration(time: TimeVal) -> Duration {
+    let microseconds = u64::try_from(time.num_microseconds()).expect("a time span is not negative");
+    Duration::from_micros(microseconds)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_read_well() {
-        assert_eq!([0, 999, 1_000, 1_234_567].map(human_count), ["0", "999", "1,000", "1,234,567"]);
-        assert_eq!(
-            [0.04, 0.3, 12.34, 99.96, 200.0].map(human_seconds),
-            ["0.04 s", "0.3 s", "12.3 s", "1 min 40 s", "3 min 20 s"]
-        );
-        assert_eq!([human_things(1, "block"), human_things(2, "class")], ["1 block", "2 classes"]);
-        assert_eq!([12, 9_100_000].map(human_bytes), ["12 B", "9.1 MB"]);
-    }
 
     #[test]
     fn this_process_has_used_memory_and_time() {

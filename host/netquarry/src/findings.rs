@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use netquarry_core::record::{BlockRecord, Category, DedupOutcome};
+use netquarry_core::record::{BlockRecord, DedupOutcome};
 use netquarry_core::verdict::{FailureClass, Level, Outcome};
 use serde::{Deserialize, Serialize};
 
@@ -121,12 +121,12 @@ impl Findings {
             gate,
             pass_rate: Proportion::of(total.promoted, total.candidates),
             total,
-            categories: groups(records, gate, |record| category_name(record.category).to_owned()),
+            categories: groups(records, gate, |record| record.category.name().to_owned()),
             sources: groups(records, gate, |record| record.source.name.clone()),
             levels: Level::ALL.map(|level| level_tally(records, level)).to_vec(),
             failures: failures(records),
             undecided: records.iter().filter(|record| !is_promoted(record, gate) && record.failure.is_none()).count(),
-            without_arguments: records.iter().filter(|record| lacks_arguments(record)).count(),
+            without_arguments: records.iter().filter(|record| record.evidence.lacks_arguments()).count(),
             parity: parity(records),
             duplicates: counted(records.iter().filter_map(removal_reason)),
             requirements: counted(
@@ -151,31 +151,12 @@ pub fn is_removed(record: &BlockRecord) -> bool {
     record.dedup.as_ref().is_some_and(|decision| decision.decision == DedupOutcome::Removed)
 }
 
-/// As it stands in the records: `transformer_block`.
-pub fn category_name(category: Category) -> &'static str {
-    match category {
-        Category::Attention => "attention",
-        Category::Convolution => "convolution",
-        Category::TransformerBlock => "transformer_block",
-        Category::Pooling => "pooling",
-        Category::Normalisation => "normalisation",
-        Category::Loss => "loss",
-        Category::Architecture => "architecture",
-        Category::Utility => "utility",
+/// `5 forward`; `0` where nothing was passed.
+pub fn level_name(level: u8) -> String {
+    match Level::ALL.into_iter().find(|each| *each as u8 == level) {
+        Some(passed) => format!("{level} {}", passed.name()),
+        None => level.to_string(),
     }
-}
-
-/// As it stands in the records: `unresolved_name`.
-pub fn failure_name(class: FailureClass) -> String {
-    let value = serde_json::to_value(class).expect("a class is a string in JSON");
-    value.as_str().expect("a class is a string in JSON").to_owned()
-}
-
-fn lacks_arguments(record: &BlockRecord) -> bool {
-    let is_meant = |note: &String| {
-        note.strip_prefix("arguments_not_found: ").is_some_and(|rest| !rest.starts_with(Level::Backward.name()))
-    };
-    record.evidence.notes.iter().any(is_meant)
 }
 
 /// Why a comparison with upstream has no result: `upstream_not_importable`.
@@ -193,9 +174,10 @@ fn parity(records: &[BlockRecord]) -> Option<ParityTally> {
     (same + different > 0 || !unknown.is_empty()).then_some(ParityTally { same, different, unknown })
 }
 
-fn tally(records: &[BlockRecord], gate: Level) -> Tally {
-    let mut tally = Tally { candidates: records.len(), ..Tally::default() };
+fn tally<'a>(records: impl IntoIterator<Item = &'a BlockRecord>, gate: Level) -> Tally {
+    let mut tally = Tally::default();
     for record in records {
+        tally.candidates += 1;
         let passed = |level: Level| usize::from(record.levels.get(level.name()) == Some(&Outcome::Passed));
         tally.bundles += usize::from(record.sha256.is_some());
         tally.complete += if record.unresolved.is_empty() { passed(Level::Execute) } else { 0 };
@@ -211,11 +193,11 @@ fn tally(records: &[BlockRecord], gate: Level) -> Tally {
 }
 
 fn groups(records: &[BlockRecord], gate: Level, key: impl Fn(&BlockRecord) -> String) -> Vec<Group> {
-    let mut groups: BTreeMap<String, Vec<BlockRecord>> = BTreeMap::new();
+    let mut groups: BTreeMap<String, Vec<&BlockRecord>> = BTreeMap::new();
     for record in records {
-        groups.entry(key(record)).or_default().push(record.clone());
+        groups.entry(key(record)).or_default().push(record);
     }
-    groups.into_iter().map(|(name, records)| Group { name, tally: tally(&records, gate) }).collect()
+    groups.into_iter().map(|(name, records)| Group { name, tally: tally(records, gate) }).collect()
 }
 
 fn level_tally(records: &[BlockRecord], level: Level) -> LevelTally {
@@ -280,7 +262,7 @@ fn bins(lines: &[u32]) -> Vec<Bin> {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use netquarry_core::record::{DedupDecision, RecordSource};
+    use netquarry_core::record::{Category, DedupDecision, RecordSource};
     use netquarry_core::source::SourceKind;
     use netquarry_core::verdict::{Evidence, Failure, Verdict};
 
@@ -302,6 +284,7 @@ pub(crate) mod tests {
             source: RecordSource {
                 name: source.to_owned(),
                 kind: SourceKind::Pypi,
+                priority: 1,
                 version: Some("1.0.31".to_owned()),
                 commit: None,
                 path: format!("{}.py", module.replace('.', "/")),

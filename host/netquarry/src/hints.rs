@@ -1,6 +1,7 @@
 //! From the errors of the libraries to what a person reads: what happened, where, and what to do.
 
 use std::error::Error;
+use std::fmt;
 
 use netquarry_corpus::corpus::UnknownSource;
 use netquarry_corpus::failure::FetchError;
@@ -13,9 +14,6 @@ use crate::environment::EnvironmentError;
 use crate::problem::Problem;
 use crate::validate::ValidateError;
 
-/// The last lines of a plugin's log that an error shows.
-const SHOWN_LOG: usize = 5;
-
 /// The error's own words, begun with a capital letter where they begin with a word, and the errors behind it.
 fn told(error: &dyn Error) -> Problem {
     let text = error.to_string();
@@ -23,9 +21,35 @@ fn told(error: &dyn Error) -> Problem {
     // Anything else is the name of a file or of a source, which is not ours to change.
     let is_word = !first_word.is_empty() && first_word.chars().all(|letter| letter.is_ascii_lowercase());
     let sentence = if is_word { text[..1].to_uppercase() + &text[1..] } else { text };
-    match error.source() {
-        Some(cause) => Problem::new(sentence).because(cause.to_string()),
+    match Cause::behind(error) {
+        Some(cause) => Problem::new(sentence).because(cause),
         None => Problem::new(sentence),
+    }
+}
+
+/// The words of an error and of those behind it, innermost last.
+#[derive(Debug)]
+struct Cause {
+    words: String,
+    behind: Option<Box<Cause>>,
+}
+
+impl Cause {
+    fn behind(error: &dyn Error) -> Option<Self> {
+        let cause = error.source()?;
+        Some(Self { words: cause.to_string(), behind: Self::behind(cause).map(Box::new) })
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.words)
+    }
+}
+
+impl Error for Cause {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.behind.as_deref().map(|cause| cause as &(dyn Error + 'static))
     }
 }
 
@@ -101,12 +125,25 @@ impl From<ConfigureError> for Problem {
 impl From<&CallError> for Problem {
     fn from(error: &CallError) -> Self {
         let item = if error.item.is_empty() { String::new() } else { format!(" {}", error.item) };
-        let mut cause = error.failure.to_string();
-        for message in &error.log[error.log.len().saturating_sub(SHOWN_LOG)..] {
-            cause.push_str(&format!("\nit logged: {}: {}", message.level, message.text));
-        }
+        let cause: Vec<String> = std::iter::once(error.failure.to_string()).chain(error.logged()).collect();
         Self::new(format!("The plugin {} {} failed to {}{item}", error.plugin.name, error.plugin.version, error.stage))
-            .because(cause)
+            .because(cause.join("\n"))
             .help(format!("the run goes on without this answer; the plugin is sha256:{}", error.plugin.digest))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::problem::render;
+
+    #[test]
+    fn every_cause_is_told() {
+        let innermost = std::io::Error::other("the cable is out");
+        let between = HostError::Watchdog(innermost);
+        let error = StoreError::Folder { path: PathBuf::from("cache"), source: std::io::Error::other(between) };
+        insta::assert_snapshot!(render(&Problem::from(error), false, 100));
     }
 }

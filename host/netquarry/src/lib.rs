@@ -19,6 +19,7 @@ pub mod interrupt;
 pub mod interval;
 pub mod library;
 pub mod problem;
+pub mod quantity;
 pub mod report;
 pub mod summary;
 pub mod table;

@@ -7,10 +7,11 @@ use anstyle::Style;
 use netquarry_core::verdict::Level;
 use serde::Serialize;
 
-use crate::course::{Course, human_bytes, human_count, human_seconds, human_things};
-use crate::findings::{Findings, Group, Tally, failure_name};
+use crate::course::Course;
+use crate::findings::{Findings, Group, Tally};
 use crate::interval::Proportion;
 use crate::library::folder::Changes;
+use crate::quantity::{human_bytes, human_count, human_seconds, human_things};
 use crate::table::{Align, FAINT, HEADING, STRONG, Table};
 
 /// The end of a run, as it is printed and, with `--format json`, as it is written.
@@ -48,11 +49,11 @@ impl Summary {
                 "{strong}Up to date.{strong:#} Nothing has changed since the last run; this is what it found.\n"
             );
         }
-        let (total, gate) = (&self.findings.total, self.findings.gate);
-        text.push_str(&groups(&by_readable_name(&self.findings.categories), total, "category", gate).render(style));
+        let total = &self.findings.total;
+        text.push_str(&groups(&by_readable_name(&self.findings.categories), total, "category").render(style));
         if self.findings.sources.len() > 1 {
             text.push('\n');
-            text.push_str(&groups(&self.findings.sources, total, "source", gate).render(style));
+            text.push_str(&groups(&self.findings.sources, total, "source").render(style));
         }
         text.push('\n');
         self.sentences(&mut text, style);
@@ -141,7 +142,7 @@ fn by_readable_name(groups: &[Group]) -> Vec<Group> {
     groups.iter().map(|group| Group { name: group.name.replace('_', " "), ..group.clone() }).collect()
 }
 
-fn groups(groups: &[Group], total: &Tally, what: &str, gate: Level) -> Table {
+fn groups(groups: &[Group], total: &Tally, what: &str) -> Table {
     let level = |level: Level| level as usize - 1;
     let columns = [
         (what, Align::Left),
@@ -150,7 +151,7 @@ fn groups(groups: &[Group], total: &Tally, what: &str, gate: Level) -> Table {
         ("executed", Align::Right),
         ("constructed", Align::Right),
         ("forward", Align::Right),
-        (if gate == Level::Execute { "reached gate" } else { "at the gate" }, Align::Right),
+        ("reached gate", Align::Right),
         ("in the library", Align::Right),
     ];
     let mut table = Table::new(&columns);
@@ -182,8 +183,8 @@ fn failures(findings: &Findings, text: &mut String, style: impl Fn(Style) -> Sty
     }
     let (heading, faint) = (style(HEADING), style(FAINT));
     let _ = writeln!(text, "\n  {heading}Why blocks failed{heading:#}");
-    let names: Vec<String> = findings.failures.iter().map(|failure| failure_name(failure.class)).collect();
-    let longest = names.iter().map(String::len).max().unwrap_or(0);
+    let names: Vec<&str> = findings.failures.iter().map(|failure| failure.class.name()).collect();
+    let longest = names.iter().map(|name| name.len()).max().unwrap_or(0);
     for (failure, name) in findings.failures.iter().zip(&names).take(SHOWN) {
         let example = format!("{} in {}", first_line(&failure.message), failure.block);
         let room = width.saturating_sub(longest + 12).max(20);

@@ -11,7 +11,7 @@ pub(crate) fn annotation(text: &str) -> Option<&str> {
 
 /// The text of a default, where it is a literal, a dotted name, or a tuple or list of these.
 pub(crate) fn default(text: &str) -> Option<&str> {
-    (text.len() <= LONGEST && Reader { rest: text }.is_value_to_the_end()).then_some(text)
+    (text.len() <= LONGEST && Reader { rest: text }.reads_a_value_to_the_end()).then_some(text)
 }
 
 /// Reads a Python expression of the few forms that are let through.
@@ -20,7 +20,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn is_value_to_the_end(mut self) -> bool {
+    fn reads_a_value_to_the_end(mut self) -> bool {
         self.value() && self.rest.trim_start().is_empty()
     }
 

@@ -99,10 +99,12 @@ pub fn abstract_methods(class: &ClassDescription) -> Vec<&str> {
     let mut seen: BTreeSet<&str> = class.attributes.iter().map(String::as_str).collect();
     let mut missing = Vec::new();
     let bodies = std::iter::once(&class.methods).chain(class.ancestors.iter().map(|ancestor| &ancestor.methods));
-    for method in bodies.flatten() {
-        if seen.insert(&method.name) && is_abstract(method) {
-            missing.push(method.name.as_str());
-        }
+    for body in bodies {
+        // Of several definitions in one body the last one stays.
+        let last = body.iter().rev().filter(|method| seen.insert(&method.name));
+        let mut own: Vec<&str> = last.filter(|method| is_abstract(method)).map(|method| method.name.as_str()).collect();
+        own.reverse();
+        missing.extend(own);
     }
     missing
 }
@@ -187,9 +189,12 @@ mod tests {
     #[test]
     fn abstract_methods_stay_until_they_are_overridden() {
         let declared = Method { decorators: vec!["abc.abstractmethod".to_owned()], ..method("build") };
-        let mut class = derived(&[ancestor("package.Base", &[declared])]);
+        let mut class = derived(&[ancestor("package.Base", std::slice::from_ref(&declared))]);
         assert_eq!(abstract_methods(&class), ["build"]);
         class.methods.push(method("build"));
+        assert!(abstract_methods(&class).is_empty());
+        // Declared and defined in one body, as for a type checker.
+        class.methods.insert(0, declared);
         assert!(abstract_methods(&class).is_empty());
         class.methods.clear();
         class.attributes.push("build".to_owned());

@@ -158,7 +158,8 @@ impl<'a> Signs<'a> {
     fn constructor_takes(&self, parameter: &str) -> bool {
         let bodies =
             std::iter::once(&self.class.methods).chain(self.class.ancestors.iter().map(|ancestor| &ancestor.methods));
-        let constructor = bodies.flatten().find(|method| method.name == "__init__");
+        // Of several definitions in one body the last one stays.
+        let constructor = bodies.into_iter().find_map(|body| body.iter().rfind(|method| method.name == "__init__"));
         constructor.is_some_and(|constructor| constructor.parameters.iter().any(|own| own == parameter))
     }
 

@@ -13,6 +13,7 @@ pub mod discovery_rule {
 }
 
 /// The world `repo-shim`.
+#[expect(clippy::too_many_arguments, reason = "the bindings flatten a record into the arguments of one function")]
 pub mod repo_shim {
     wit_bindgen::generate!({
         path: "../../wit",

@@ -15,7 +15,7 @@ use crate::facts::{Access, BindingKind, Call, Decorator, Reference, StatementKin
 use crate::index::{DefinitionId, FileId, Index, Variable};
 use crate::record::{Confidence, ReplacedRecord, UnresolvedName};
 use crate::resolve::{Entity, External, Missing, Resolution};
-use crate::shim::{OperatorNamespace, Replacement, ShimTables};
+use crate::shim::{OperatorNamespace, Replacement};
 use crate::source::TextRange;
 
 pub use namespace::Namespace;
@@ -487,12 +487,5 @@ fn missing_message(missing: &Missing) -> String {
     match &missing.name {
         Some(name) => format!("module `{}` of the source binds no `{name}` and has no such submodule", missing.module),
         None => format!("the source holds no module `{}`", missing.module),
-    }
-}
-
-/// The tables of the shims that a run uses.
-impl From<&[ShimTables]> for Rules {
-    fn from(tables: &[ShimTables]) -> Self {
-        Self::new(tables.to_vec())
     }
 }

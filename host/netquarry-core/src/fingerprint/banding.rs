@@ -8,44 +8,6 @@ use crate::dedup::Banding;
 /// unused. A pair of similarity 0.90 becomes a candidate with a probability of 0.85, one of 0.95 with 0.998.
 pub const NN_DUP: Banding = Banding { permutations: 256, bands: 13, rows: 19 };
 
-/// The bands for which the candidates are closest to the pairs of at least `threshold`: least area of false positives
-/// below it and of false negatives above it, weighed alike, as in `datasketch`.
-pub fn banding_for(threshold: f64, permutations: u32) -> Banding {
-    let mut best = (f64::INFINITY, Banding { permutations, bands: 1, rows: 1 });
-    for bands in 1..=permutations {
-        for rows in 1..=permutations / bands {
-            let error =
-                false_positive_area(threshold, bands, rows) * 0.5 + false_negative_area(threshold, bands, rows) * 0.5;
-            if error < best.0 {
-                best = (error, Banding { permutations, bands, rows });
-            }
-        }
-    }
-    best.1
-}
-
-/// The probability that two sets of this similarity collide in some band.
-pub fn candidate_probability(similarity: f64, bands: u32, rows: u32) -> f64 {
-    1.0 - (1.0 - similarity.powf(f64::from(rows))).powf(f64::from(bands))
-}
-
-fn false_positive_area(threshold: f64, bands: u32, rows: u32) -> f64 {
-    integral(|similarity| candidate_probability(similarity, bands, rows), 0.0, threshold)
-}
-
-fn false_negative_area(threshold: f64, bands: u32, rows: u32) -> f64 {
-    integral(|similarity| 1.0 - candidate_probability(similarity, bands, rows), threshold, 1.0)
-}
-
-/// By the midpoint rule. `datasketch` has an adaptive one; they agree about the least error for the thresholds and
-/// sizes that the tests list.
-fn integral(function: impl Fn(f64) -> f64, from: f64, to: f64) -> f64 {
-    const STEPS: u32 = 512;
-    let width = (to - from) / f64::from(STEPS);
-    let heights = (0..STEPS).map(|step| function(from + (f64::from(step) + 0.5) * width));
-    heights.sum::<f64>() * width
-}
-
 /// A block's number, and its signature.
 pub type Member<'s> = (u32, &'s [u32]);
 
@@ -83,6 +45,44 @@ fn band_pairs(members: &[Member<'_>], band: usize, rows: usize) -> Vec<(u32, u32
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The bands for which the candidates are closest to the pairs of at least `threshold`: least area of false positives
+    /// below it and of false negatives above it, weighed alike, as in `datasketch`.
+    fn banding_for(threshold: f64, permutations: u32) -> Banding {
+        let mut best = (f64::INFINITY, Banding { permutations, bands: 1, rows: 1 });
+        for bands in 1..=permutations {
+            for rows in 1..=permutations / bands {
+                let error = false_positive_area(threshold, bands, rows) * 0.5
+                    + false_negative_area(threshold, bands, rows) * 0.5;
+                if error < best.0 {
+                    best = (error, Banding { permutations, bands, rows });
+                }
+            }
+        }
+        best.1
+    }
+
+    /// The probability that two sets of this similarity collide in some band.
+    fn candidate_probability(similarity: f64, bands: u32, rows: u32) -> f64 {
+        1.0 - (1.0 - similarity.powf(f64::from(rows))).powf(f64::from(bands))
+    }
+
+    fn false_positive_area(threshold: f64, bands: u32, rows: u32) -> f64 {
+        integral(|similarity| candidate_probability(similarity, bands, rows), 0.0, threshold)
+    }
+
+    fn false_negative_area(threshold: f64, bands: u32, rows: u32) -> f64 {
+        integral(|similarity| 1.0 - candidate_probability(similarity, bands, rows), threshold, 1.0)
+    }
+
+    /// By the midpoint rule. `datasketch` has an adaptive one; they agree about the least error for the thresholds and
+    /// sizes that the tests list.
+    fn integral(function: impl Fn(f64) -> f64, from: f64, to: f64) -> f64 {
+        const STEPS: u32 = 512;
+        let width = (to - from) / f64::from(STEPS);
+        let heights = (0..STEPS).map(|step| function(from + (f64::from(step) + 0.5) * width));
+        heights.sum::<f64>() * width
+    }
 
     #[test]
     fn bands_are_those_of_datasketch() {

@@ -10,11 +10,8 @@ use super::shingles::Shingles;
 /// The share of equal values of two signatures estimates the Jaccard similarity of the sets that they were made of.
 pub type Signature = Box<[u32]>;
 
-/// The sizes that are compiled in: the crate takes them as type parameters.
-pub const PERMUTATIONS: [u32; 2] = [128, 256];
-
-/// The signature of a set of shingles, of one of the sizes in [`PERMUTATIONS`]. All values of an empty set's are
-/// `u32::MAX`.
+/// The signature of a set of shingles, of 128 or 256 values: these sizes are compiled in, because the crate takes them as
+/// type parameters. All values of an empty set's are `u32::MAX`.
 ///
 /// # Panics
 /// There is no such size.

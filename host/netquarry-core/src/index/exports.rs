@@ -53,30 +53,26 @@ impl Index {
 
     /// The files of the index that `file` star-imports at module level, the last one first: it wins.
     pub(crate) fn internal_stars(&self, file: FileId) -> impl Iterator<Item = FileId> {
-        let indexed = self.file(file);
-        indexed.stars.iter().rev().filter_map(move |(statement, import)| {
-            let ImportForm::Star { level, module } = indexed.statement(*statement).imports[*import as usize].form
-            else {
-                unreachable!("a binding under `*` comes from a star import");
-            };
-            let module = self.absolute_module(file, level, module.map(|module| indexed.facts.name(module)))?;
-            match self.find_module(indexed.source, &module) {
-                Module::File(file) => Some(file),
-                Module::Namespace(..) | Module::External | Module::Missing => None,
-            }
+        self.starred_modules(file).filter_map(move |module| match self.find_module(self.file(file).source, &module) {
+            Module::File(file) => Some(file),
+            Module::Namespace(..) | Module::External | Module::Missing => None,
         })
     }
 
-    /// The modules outside the index that `file` star-imports at module level.
+    /// The modules outside the index that `file` star-imports at module level, the last one first.
     pub(crate) fn external_stars(&self, file: FileId) -> impl Iterator<Item = String> {
+        let source = self.file(file).source;
+        self.starred_modules(file).filter(move |module| self.find_module(source, module) == Module::External)
+    }
+
+    fn starred_modules(&self, file: FileId) -> impl Iterator<Item = String> {
         let indexed = self.file(file);
         indexed.stars.iter().rev().filter_map(move |(statement, import)| {
             let ImportForm::Star { level, module } = indexed.statement(*statement).imports[*import as usize].form
             else {
                 unreachable!("a binding under `*` comes from a star import");
             };
-            let module = self.absolute_module(file, level, module.map(|module| indexed.facts.name(module)))?;
-            (self.find_module(indexed.source, &module) == Module::External).then_some(module)
+            self.absolute_module(file, level, module.map(|module| indexed.facts.name(module)))
         })
     }
 }

@@ -2,6 +2,7 @@
 //! the user's file over the machine's. pip itself does not run.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ use crate::failure::{FetchFailure, causes};
 use crate::ini;
 
 const DEFAULT_INDEX: &str = "https://pypi.org/simple";
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Where to look for distributions and how to get there.
 #[derive(Clone, Debug)]
@@ -30,7 +32,7 @@ pub struct IndexConfiguration {
 impl IndexConfiguration {
     /// Exactly one index and nothing else, as for a test server.
     pub fn single(index: Url) -> Self {
-        let timeout = Duration::from_secs(30);
+        let timeout = DEFAULT_TIMEOUT;
         let indexes = vec![with_final_slash(index)];
         Self { indexes, find_links: Vec::new(), certificates: Vec::new(), proxy: None, timeout }
     }
@@ -47,9 +49,9 @@ impl IndexConfiguration {
     /// What pip would use, given the environment `variable` looks names up in.
     ///
     /// # Errors
-    /// If a URL in the configuration is none.
+    /// If a configuration file cannot be read, or a URL or a time span in it is none.
     pub fn of_pip(variable: &dyn Fn(&str) -> Option<String>) -> Result<Self, FetchFailure> {
-        let settings = Settings::gather(variable);
+        let settings = Settings::gather(variable)?;
         let mut indexes = Vec::new();
         if !settings.is_true("no-index") {
             let main = settings.list("index-url");
@@ -57,9 +59,6 @@ impl IndexConfiguration {
             indexes.extend(settings.list("extra-index-url"));
         }
         let indexes = indexes.iter().map(|text| index_url(text, &settings)).collect::<Result<_, _>>()?;
-        let seconds = settings.list("timeout").first().or(settings.list("default-timeout").first()).cloned();
-        let seconds =
-            seconds.and_then(|text| text.parse::<f64>().ok()).filter(|seconds| (1.0..86_400.0).contains(seconds));
         let bundles = ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"];
         let certificates = settings.list("cert").into_iter().chain(bundles.iter().filter_map(|name| variable(name)));
         let mut certificates: Vec<_> = certificates.filter(|path| !path.is_empty()).map(PathBuf::from).collect();
@@ -70,7 +69,7 @@ impl IndexConfiguration {
             find_links: settings.list("find-links").iter().filter_map(|link| local_folder(link)).collect(),
             certificates,
             proxy: settings.list("proxy").first().cloned(),
-            timeout: Duration::from_secs_f64(seconds.unwrap_or(30.0)),
+            timeout: settings.timeout()?.unwrap_or(DEFAULT_TIMEOUT),
         })
     }
 }
@@ -96,10 +95,22 @@ struct Settings {
 }
 
 impl Settings {
-    fn gather(variable: &dyn Fn(&str) -> Option<String>) -> Self {
+    fn gather(variable: &dyn Fn(&str) -> Option<String>) -> Result<Self, FetchFailure> {
         let mut settings = Self { values: BTreeMap::new(), origins: BTreeMap::new() };
+        let named = variable("PIP_CONFIG_FILE").map(PathBuf::from);
         for file in configuration_files(variable) {
-            let Ok(text) = std::fs::read_to_string(&file) else { continue };
+            let text = match std::fs::read_to_string(&file) {
+                Ok(text) => text,
+                Err(error) if is_absent(&error) => continue,
+                // pip takes no notice either of files of the machine that this user may not read.
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied && named.as_ref() != Some(&file) => {
+                    continue;
+                }
+                Err(error) => {
+                    let (file, why) = (file.display().to_string(), format!("it cannot be read: {error}"));
+                    return Err(FetchFailure::PipConfiguration { file, why });
+                }
+            };
             let sections = ini::parse(&text);
             for section in ["global", "download", "install"] {
                 for (name, value) in sections.get(section).into_iter().flatten() {
@@ -115,7 +126,7 @@ impl Settings {
                 settings.set(name, &value, &environment);
             }
         }
-        settings
+        Ok(settings)
     }
 
     fn set(&mut self, name: &str, value: &str, origin: &str) {
@@ -128,10 +139,29 @@ impl Settings {
         self.values.get(name).map(|value| value.split_whitespace().map(str::to_owned).collect()).unwrap_or_default()
     }
 
+    /// In seconds, at least one: a shorter one would end every transfer.
+    fn timeout(&self) -> Result<Option<Duration>, FetchFailure> {
+        let stated = ["timeout", "default-timeout"].into_iter().find(|name| !self.list(name).is_empty());
+        let Some(name) = stated else { return Ok(None) };
+        let text = self.values[name].trim();
+        match text.parse::<f64>().ok().filter(|seconds| (1.0..86_400.0).contains(seconds)) {
+            Some(seconds) => Ok(Some(Duration::from_secs_f64(seconds))),
+            None => Err(FetchFailure::PipConfiguration {
+                file: self.origins[name].clone(),
+                why: format!("the timeout `{text}` is no number of seconds from 1 to a day"),
+            }),
+        }
+    }
+
     fn is_true(&self, name: &str) -> bool {
         let value = self.values.get(name).map(|value| value.trim().to_lowercase());
         value.is_some_and(|value| matches!(value.as_str(), "1" | "true" | "yes" | "on" | "t" | "y"))
     }
+}
+
+/// Whether there is no such file. pip looks for it in places that may not be folders at all.
+fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 /// In the order in which pip reads them; a later one wins.
@@ -220,6 +250,23 @@ mod tests {
         assert_eq!(urls(&of(&environment).unwrap()), ["http://e/", "http://x/", "http://y/"]);
         let none = [files[0], files[1], ("PIP_CONFIG_FILE", "/dev/null"), ("PIP_NO_INDEX", "1")];
         assert!(urls(&of(&none).unwrap()).is_empty());
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_not_passed_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pip.conf");
+        std::fs::write(&path, b"[global]\nindex-url = https://\xff/simple\n").unwrap();
+        let failure = of(&[("PIP_CONFIG_FILE", path.to_str().unwrap())]).unwrap_err();
+        assert!(failure.to_string().starts_with(&format!("{}: it cannot be read", path.display())), "{failure}");
+        let nowhere = folder.path().join("nowhere/pip.conf");
+        of(&[("PIP_CONFIG_FILE", nowhere.to_str().unwrap())]).expect("a file that is not there says nothing");
+    }
+
+    #[test]
+    fn a_bad_timeout_names_its_place() {
+        let failure = of(&[("PIP_CONFIG_FILE", "/dev/null"), ("PIP_TIMEOUT", "soon")]).unwrap_err();
+        assert_eq!(failure.to_string(), "PIP_TIMEOUT: the timeout `soon` is no number of seconds from 1 to a day");
     }
 
     #[test]

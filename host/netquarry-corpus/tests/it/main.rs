@@ -1,5 +1,7 @@
 //! The tests of this crate that use files, a server or the network.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 mod archives;
 mod corpora;
 mod folders;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use netquarry_core::dedup::{Banding, BlockSet, Normalisation, Shingling};
 use netquarry_core::discovery::{Ancestor, BaseClass, ClassDescription, MethodDescription};
+use netquarry_core::facts;
 use netquarry_core::record::{BlockRecord, Category, ParameterRecord, RecordSource};
 use netquarry_core::source::SourceKind;
 use netquarry_core::verdict::Evidence;
@@ -169,7 +170,7 @@ pub(crate) fn invented_class(number: usize) -> ClassDescription {
 fn parameter(name: &str) -> ParameterRecord {
     ParameterRecord {
         name: name.to_owned(),
-        kind: "positional_or_keyword".to_owned(),
+        kind: facts::ParameterKind::PositionalOrKeyword,
         annotation: Some("int".to_owned()),
         default: Some("1".to_owned()),
     }
@@ -179,6 +180,7 @@ pub(crate) fn record(class: &ClassDescription) -> BlockRecord {
     let source = RecordSource {
         name: class.source.clone(),
         kind: SourceKind::Local,
+        priority: 1,
         version: None,
         commit: None,
         path: class.file.clone(),
@@ -196,6 +198,7 @@ pub(crate) fn record(class: &ClassDescription) -> BlockRecord {
         lines: Some(100),
         requirements: vec!["torch".to_owned()],
         unresolved: Vec::new(),
+        unknown_keys: Vec::new(),
         replaced: Vec::new(),
         edits: Vec::new(),
         closure: Vec::new(),

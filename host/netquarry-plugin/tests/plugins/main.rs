@@ -4,4 +4,6 @@ mod compiled;
 mod first_party;
 mod guest;
 mod hostile;
+#[path = "../../src/sections.rs"]
+mod sections;
 mod support;

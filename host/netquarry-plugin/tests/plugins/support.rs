@@ -55,6 +55,7 @@ pub(crate) fn record(name: &str) -> BlockRecord {
     let source = RecordSource {
         name: "test".to_owned(),
         kind: SourceKind::Local,
+        priority: 1,
         version: None,
         commit: None,
         path: "package/module.py".to_owned(),
@@ -72,6 +73,7 @@ pub(crate) fn record(name: &str) -> BlockRecord {
         lines: None,
         requirements: vec!["torch".to_owned()],
         unresolved: Vec::new(),
+        unknown_keys: Vec::new(),
         replaced: Vec::new(),
         edits: Vec::new(),
         closure: Vec::new(),

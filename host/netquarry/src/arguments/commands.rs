@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
 
-use super::pipeline::{PipelineArguments, SourceOverride};
+use super::pipeline::{CorpusArguments, PipelineArguments, SourceOverride};
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -87,7 +87,8 @@ Examples:
   netquarry extract Bottleneck --all               Every block of that name
   netquarry extract --from-json names.json --limit 100 --start-from DropPath
 
-A bare name that several blocks bear is answered with all of them, ranked, and exit status 2.";
+Exit status: 0 done; 1 done, but a block that was named stayed below the gate; 2 could not do it. A bare name that \
+several blocks bear is answered with all of them, ranked, and exit status 2.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXTRACT_EXAMPLES)]
@@ -174,7 +175,7 @@ impl AuditArguments {
     /// The same as arguments of the pipeline.
     pub fn pipeline(&self) -> PipelineArguments {
         PipelineArguments {
-            corpus: self.corpus.clone(),
+            corpus: CorpusArguments { corpus: self.corpus.clone(), ..CorpusArguments::default() },
             out: self.library.clone(),
             sources: self.sources.clone(),
             python: self.python.clone(),
@@ -220,7 +221,7 @@ pub enum DedupCommand {
 #[derive(Debug, Args)]
 pub struct DedupRunArguments {
     /// A library (a folder with manifest.jsonl), or a folder of Python files [default: out].
-    #[arg(value_hint = ValueHint::AnyPath)]
+    #[arg(value_hint = ValueHint::AnyPath, env = "NETQUARRY_OUT")]
     pub input: Option<PathBuf>,
 
     /// The strategies and thresholds: `default`, or `nn-dup` as the reference implementation decides.
@@ -249,7 +250,7 @@ pub enum CorpusCommand {
 #[derive(Debug, Subcommand)]
 pub enum PluginCommand {
     /// List the plugins, in the order in which a run asks them.
-    List,
+    List(CorpusArguments),
 }
 
 #[derive(Debug, Args)]

@@ -12,7 +12,7 @@ pub use commands::{
     BenchArguments, Command, CorpusCommand, DedupCommand, DedupRunArguments, EnvArguments, EnvCommand,
     ExtractArguments, PluginCommand, ReportCommand, ShowArguments, StageArguments, ValidateArguments,
 };
-pub use pipeline::{IndexChoice, LevelChoice, PipelineArguments, SourceOverride};
+pub use pipeline::{CorpusArguments, IndexChoice, LevelChoice, PipelineArguments, SourceOverride};
 
 use crate::console::{ColorChoice, Format};
 
@@ -29,7 +29,8 @@ Examples:
   netquarry extract DropPath                       Lift out one block
   netquarry show timm.layers.drop.DropPath         Look at its code, closure, verdict and provenance
 
-Exit status: 0 done; 1 done, but blocks stayed below the gate that was asked for; 2 could not do it.";
+Exit status: 0 done; 1 done, but blocks stayed below the gate that was asked for; 2 could not do it, or not all
+of it; 130 interrupted.";
 
 /// Turns PyTorch repositories into a library of self-contained, validated neural-network blocks.
 #[derive(Debug, Parser)]

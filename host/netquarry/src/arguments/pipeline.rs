@@ -6,11 +6,23 @@ use std::str::FromStr;
 use clap::{Args, ValueEnum};
 use netquarry_core::verdict::Level;
 
+/// What decides which plugins there are to list.
 #[derive(Clone, Debug, Default, Args)]
-pub struct PipelineArguments {
+pub struct CorpusArguments {
     /// A shipped corpus (see `netquarry corpus list`) or a JSON file [default: quickstart].
     #[arg(long, value_name = "NAME|FILE", env = "NETQUARRY_CORPUS")]
     pub corpus: Option<String>,
+
+    /// The discovery rule: a first-party plugin or the path of a component [default: what the corpus asks for]; may be
+    /// given several times, and then the first that takes a class has it.
+    #[arg(long = "discover", value_name = "PLUGIN", value_delimiter = ',')]
+    pub discover: Vec<String>,
+}
+
+#[derive(Clone, Debug, Default, Args)]
+pub struct PipelineArguments {
+    #[command(flatten)]
+    pub corpus: CorpusArguments,
 
     /// The folder of the library [default: out].
     #[arg(long, short, value_name = "DIR", env = "NETQUARRY_OUT")]
@@ -33,11 +45,6 @@ pub struct PipelineArguments {
     #[arg(long, value_enum, value_name = "LEVEL")]
     pub gate: Option<LevelChoice>,
 
-    /// The discovery rule: a first-party plugin or the path of a component [default: what the corpus asks for]; may be
-    /// given several times, and then the first that takes a class has it.
-    #[arg(long = "discover", value_name = "PLUGIN", value_delimiter = ',')]
-    pub discover: Vec<String>,
-
     /// A Python interpreter that has torch (or NETQUARRY_PYTHON), instead of an environment of NetQuarry's own.
     #[arg(long, value_name = "FILE")]
     pub python: Option<PathBuf>,
@@ -46,9 +53,9 @@ pub struct PipelineArguments {
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
 
-    /// What to do about files that were indexed before.
-    #[arg(long, value_enum, default_value_t)]
-    pub index: IndexChoice,
+    /// What to do about files that were indexed before [default: missing].
+    #[arg(long, value_enum, value_name = "POLICY")]
+    pub index: Option<IndexChoice>,
 
     /// Delete the index and make it anew, for one that is damaged. Verdicts are lost with it.
     #[arg(long)]

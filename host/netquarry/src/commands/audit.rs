@@ -6,11 +6,11 @@ use super::Ending;
 use crate::audit::Audit;
 use crate::configuration::Settings;
 use crate::console::{Console, Format};
-use crate::course::human_count;
 use crate::driver::audit;
 use crate::driver::context::Context;
 use crate::interval::Proportion;
 use crate::problem::Problem;
+use crate::quantity::human_count;
 use crate::summary::percentage;
 use crate::table::HEADING;
 

@@ -8,7 +8,7 @@ use super::Ending;
 use crate::arguments::{BenchArguments, IndexChoice};
 use crate::configuration::Settings;
 use crate::console::{ColorChoice, Console, Format, Verbosity};
-use crate::course::{Course, cpu_time, human_bytes, human_count, human_seconds, peak_memory};
+use crate::course::{Course, cpu_time, peak_memory};
 use crate::driver::assemble::assemble;
 use crate::driver::context::Context;
 use crate::driver::fetch::{Fetched, FetchedSource};
@@ -19,6 +19,7 @@ use crate::driver::{self, discover, fetch, index, resolve, shims};
 use crate::environment::Environment;
 use crate::library::run_record::Machine;
 use crate::problem::Problem;
+use crate::quantity::{human_bytes, human_count, human_seconds};
 use crate::table::{Align, Table};
 
 #[derive(Serialize)]

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use netquarry_core::record::{DedupDecision, DedupOutcome};
+use netquarry_core::record::{BlockRecord, DedupDecision, DedupOutcome};
 use netquarry_core::syntax::PARSER_STACK_BYTES;
 use serde::Serialize;
 
@@ -17,7 +17,7 @@ use crate::console::Console;
 use crate::driver::curate::{Contender, curate};
 use crate::driver::plugins::Plugins;
 use crate::library::folder::{Files, OutputFolder};
-use crate::library::run_record::{RunRecord, State, now};
+use crate::library::run_record::{Contents, RunRecord, State, now};
 use crate::library::{header, manifest};
 use crate::problem::Problem;
 
@@ -44,10 +44,14 @@ pub(super) fn dedup(command: &DedupCommand, settings: &Settings, console: &Conso
     let settings = with_preset(arguments, settings)?;
     let input = arguments.input.clone().unwrap_or_else(|| settings.out.clone());
     let folder = match &arguments.out {
-        Some(out) => Some(OutputFolder::open(out, &settings.cache_dir.join("locks"))?),
+        Some(out) => Some(folder_for(out, &input, &settings)?),
         None => None,
     };
-    let models = models(&input)?;
+    let Models { models, unreadable } = models(&input)?;
+    unreadable.iter().for_each(|problem| console.error(problem));
+    if models.is_empty() {
+        return Err(nothing_in(&input));
+    }
     let strategies = Plugins::load_dedup(&settings)?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(settings.threads).stack_size(PARSER_STACK_BYTES).build();
     let pool = pool
@@ -56,12 +60,29 @@ pub(super) fn dedup(command: &DedupCommand, settings: &Settings, console: &Conso
     let curated = curate(&pool, console, &strategies, &contenders);
     if let Some(folder) = folder {
         let record = RunRecord::begin(command_line(), settings.threads);
-        let record = RunRecord { state: State::Extended, ended: Some(now()), ..record };
+        let record =
+            RunRecord { contents: Contents::Deduplicated, state: State::Finished, ended: Some(now()), ..record };
         folder.write(&files(&models, &curated.decisions), record)?;
     }
     let rows: Vec<DuplicateRow> =
         contenders.iter().filter_map(|contender| row(contender, &curated.decisions)).collect();
-    list(console, &rows, Ending::Done)
+    list(console, &rows, if unreadable.is_empty() { Ending::Done } else { Ending::Incomplete })
+}
+
+/// Where the decisions go: never to where the models come from.
+fn folder_for(out: &Path, input: &Path, settings: &Settings) -> Result<OutputFolder, Problem> {
+    if let (Ok(out), Ok(input)) = (fs::canonicalize(out), fs::canonicalize(input))
+        && out == input
+    {
+        return Err(Problem::new(format!("`{}` is both what is deduplicated and --out", out.display()))
+            .help("name another folder with --out"));
+    }
+    OutputFolder::open(out, Contents::Deduplicated, &settings.cache_dir.join("locks"))
+}
+
+fn nothing_in(input: &Path) -> Problem {
+    Problem::new(format!("`{}` holds nothing to deduplicate", input.display()))
+        .help("name a library that `netquarry run` made, or a folder with Python files")
 }
 
 fn with_preset(arguments: &DedupRunArguments, settings: &Settings) -> Result<Settings, Problem> {
@@ -86,42 +107,57 @@ fn with_preset(arguments: &DedupRunArguments, settings: &Settings) -> Result<Set
 struct Model {
     contender: Contender,
     text: Arc<str>,
+    /// Where it goes below `kept/`.
+    path: String,
 }
 
-fn models(input: &Path) -> Result<Vec<Model>, Problem> {
-    let models = match manifest::read(input)? {
-        Some(records) => {
-            let mut models = Vec::new();
-            for record in records
-                .into_iter()
-                .filter(|record| record.bundle.as_ref().is_some_and(|path| path.starts_with("blocks/")))
-            {
-                let path = input.join(record.bundle.as_ref().expect("it was asked for"));
-                let text: Arc<str> = read(&path)?.into();
-                let code = header::strip(&text).into();
-                let contender = Contender {
-                    block: record.block,
-                    name: record.name,
-                    source: record.source.name,
-                    priority: 1,
-                    level: record.level,
-                    code,
-                };
-                models.push(Model { contender, text });
+#[derive(Default)]
+struct Models {
+    models: Vec<Model>,
+    /// Files that could not be read; the others are deduplicated all the same.
+    unreadable: Vec<Problem>,
+}
+
+impl Models {
+    fn of(models: impl Iterator<Item = Result<Model, Problem>>) -> Self {
+        let mut all = Self::default();
+        for model in models {
+            match model {
+                Ok(model) => all.models.push(model),
+                Err(problem) => all.unreadable.push(problem),
             }
-            models
         }
-        None => python_files(input)?,
-    };
-    if models.is_empty() {
-        return Err(Problem::new(format!("`{}` holds nothing to deduplicate", input.display()))
-            .help("name a library that `netquarry run` made, or a folder with Python files"));
+        all
     }
-    Ok(models)
+}
+
+fn models(input: &Path) -> Result<Models, Problem> {
+    match manifest::read(input)? {
+        Some(records) => Ok(Models::of(records.into_iter().filter_map(|record| block_of_library(input, record)))),
+        None => python_files(input),
+    }
+}
+
+/// A promoted block of the library in `folder`; `None` for the others.
+fn block_of_library(folder: &Path, record: BlockRecord) -> Option<Result<Model, Problem>> {
+    let file = record.bundle?.strip_prefix("blocks/")?.to_owned();
+    let model = read(&folder.join("blocks").join(&file)).map(|text| Model {
+        contender: Contender {
+            block: record.block,
+            name: record.name,
+            source: record.source.name,
+            priority: record.source.priority,
+            level: record.level,
+            code: header::strip(&text).into(),
+        },
+        text: text.into(),
+        path: file,
+    });
+    Some(model)
 }
 
 /// The Python files below a folder, sorted by path.
-fn python_files(folder: &Path) -> Result<Vec<Model>, Problem> {
+fn python_files(folder: &Path) -> Result<Models, Problem> {
     let mut waiting = vec![folder.to_owned()];
     let mut paths = Vec::new();
     while let Some(folder) = waiting.pop() {
@@ -142,11 +178,11 @@ fn python_files(folder: &Path) -> Result<Vec<Model>, Problem> {
         let text: Arc<str> = read(&path)?.into();
         let relative = path.strip_prefix(folder).unwrap_or(&path).to_string_lossy().into_owned();
         let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-        let contender =
-            Contender { block: relative, name, source: String::new(), priority: 1, level: 0, code: Arc::clone(&text) };
-        Ok(Model { contender, text })
+        let (block, code) = (relative.clone(), Arc::clone(&text));
+        let contender = Contender { block, name, source: String::new(), priority: 1, level: 0, code };
+        Ok(Model { contender, text, path: relative })
     };
-    paths.into_iter().map(model).collect()
+    Ok(Models::of(paths.into_iter().map(model)))
 }
 
 /// Code as text; what is not UTF-8 is replaced, since only its tokens count.
@@ -158,16 +194,12 @@ fn read(path: &Path) -> Result<String, Problem> {
 fn files(models: &[Model], decisions: &std::collections::HashMap<String, DedupDecision>) -> Files {
     let mut files = Files::new();
     let mut lines = String::new();
-    for Model { contender, text } in models {
+    for Model { contender, text, path } in models {
         let decision = &decisions[&contender.block];
         let line = Decision { block: &contender.block, decision };
         lines.push_str(&serde_json::to_string(&line).expect("a decision has string keys"));
         lines.push('\n');
         if decision.decision == DedupOutcome::Kept {
-            let path = match contender.block.ends_with(".py") {
-                true => contender.block.clone(),
-                false => format!("{}.py", contender.block.replace([':', '.'], "_")),
-            };
             files.insert(format!("kept/{path}"), Arc::from(text.as_bytes()));
         }
     }
@@ -188,6 +220,36 @@ fn row(contender: &Contender, decisions: &std::collections::HashMap<String, Dedu
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_that_cannot_be_read_costs_itself_only() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("a.py"), "x = 1\n").unwrap();
+        std::os::unix::fs::symlink("nowhere", folder.path().join("b.py")).unwrap();
+        let Models { models, unreadable } = models(folder.path()).unwrap();
+        assert_eq!(models.iter().map(|model| model.path.as_str()).collect::<Vec<_>>(), ["a.py"]);
+        assert!(unreadable[0].to_string().contains("b.py"), "{unreadable:?}");
+    }
+
+    #[test]
+    fn blocks_of_a_library_keep_their_files_and_priorities() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("blocks")).unwrap();
+        let mut records = Vec::new();
+        // Their modules differ in where the dots are only.
+        for (block, file, priority) in [("s:a.b_c.Net", "Net__a_b_c", 1), ("s:a_b.c.Net", "Net__a_b_c__1", 2)] {
+            let mut record = crate::findings::tests::library().remove(0);
+            record.block = block.to_owned();
+            record.bundle = Some(format!("blocks/{file}.py"));
+            record.source.priority = priority;
+            fs::write(folder.path().join(format!("blocks/{file}.py")), block).unwrap();
+            records.push(record);
+        }
+        fs::write(folder.path().join(manifest::FILE_NAME), manifest::to_text(&records)).unwrap();
+        let found = models(folder.path()).unwrap().models;
+        let shown: Vec<_> = found.iter().map(|model| (model.path.as_str(), model.contender.priority)).collect();
+        assert_eq!(shown, [("Net__a_b_c.py", 1), ("Net__a_b_c__1.py", 2)]);
+    }
 
     #[test]
     fn the_preset_can_be_read() {

@@ -36,7 +36,7 @@ fn show(environment: &Environment, console: &Console) -> Result<(), Problem> {
         return console.print_json(&Shown { environment: Some(environment), digest, cost: None });
     }
     let mut text = format!("Python {} at {}\n", environment.version, environment.python.display());
-    for name in ["torch", "torchvision", "numpy", "pillow"] {
+    for name in environment::distributions() {
         let version = environment.distributions.get(name).map_or("not installed", String::as_str);
         text.push_str(&format!("{name} {version}\n"));
     }

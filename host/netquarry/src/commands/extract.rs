@@ -1,17 +1,17 @@
 //! `netquarry extract NAME...`
 
 use netquarry_core::record::BlockRecord;
-use netquarry_core::verdict::Level;
 use netquarry_corpus::load;
 use serde::Serialize;
 
+use super::listing::in_one_line;
 use super::{Ending, command_line};
 use crate::arguments::ExtractArguments;
 use crate::configuration::Settings;
 use crate::console::{Console, Format};
 use crate::driver::context::Context;
 use crate::driver::extract::{self, Ambiguity, AmbiguousName, Extracted, UnknownName};
-use crate::findings::{failure_name, is_promoted};
+use crate::findings::{is_promoted, level_name};
 use crate::library::manifest;
 use crate::problem::Problem;
 use crate::table::{Align, Table};
@@ -54,8 +54,8 @@ pub(super) fn extract(arguments: &ExtractArguments, settings: &Settings, console
     }
 }
 
-/// The names of the command line, those of the list, and with `--retry-failed` those that the manifest says failed; then
-/// cut as the user asked.
+/// The names of the command line and those of the list, or where there are none, with `--retry-failed`, those that the
+/// manifest says failed; then cut as the user asked.
 fn names(arguments: &ExtractArguments, settings: &Settings) -> Result<Vec<String>, Problem> {
     let mut names = arguments.names.clone();
     if let Some(path) = &arguments.from_json {
@@ -89,9 +89,7 @@ fn print(extracted: &Extracted, settings: &Settings, console: &Console) -> Resul
         for record in &extracted.records {
             let file =
                 record.bundle.as_ref().map_or("-".to_owned(), |bundle| settings.out.join(bundle).display().to_string());
-            let failure = record.failure.as_ref().map(|failure| {
-                format!("{}: {}", failure_name(failure.class), failure.message.lines().next().unwrap_or(""))
-            });
+            let failure = record.failure.as_ref().map(in_one_line);
             let lines = record.lines.map_or("-".to_owned(), |lines| lines.to_string());
             table.row(vec![record.block.clone(), level_name(record.level), lines, file, failure.unwrap_or_default()]);
         }
@@ -123,12 +121,4 @@ fn print(extracted: &Extracted, settings: &Settings, console: &Console) -> Resul
         });
     }
     Ok(())
-}
-
-/// `5 forward`; `0` where nothing was passed.
-pub(super) fn level_name(level: u8) -> String {
-    match Level::ALL.into_iter().find(|each| *each as u8 == level) {
-        Some(passed) => format!("{level} {}", passed.name()),
-        None => level.to_string(),
-    }
 }

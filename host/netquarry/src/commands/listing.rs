@@ -11,17 +11,16 @@ use netquarry_corpus::snapshot::{Integrity, SkippedFile, Snapshot};
 use serde::Serialize;
 
 use super::Ending;
-use super::extract::level_name;
 use crate::console::{Console, Format};
-use crate::course::{human_bytes, human_count};
 use crate::driver::Made;
 use crate::driver::assemble::BundleFile;
 use crate::driver::discover::Candidate;
 use crate::driver::fetch::Fetched;
 use crate::driver::index::{Indexed, UnreadableFile};
-use crate::driver::resolve::Outcome;
-use crate::findings::{category_name, failure_name, is_removed};
+use crate::driver::resolve::Attempt;
+use crate::findings::{is_removed, level_name};
 use crate::problem::Problem;
+use crate::quantity::{human_bytes, human_count};
 use crate::table::{Align, Table};
 
 /// One line of a listing.
@@ -43,6 +42,11 @@ pub(super) fn list<R: Row>(console: &Console, rows: &[R], ending: Ending) -> Res
         }
     }
     Ok(ending)
+}
+
+/// A failure by its class and the first line of its message.
+pub(super) fn in_one_line(failure: &Failure) -> String {
+    format!("{}: {}", failure.class.name(), failure.message.lines().next().unwrap_or(""))
 }
 
 #[derive(Serialize)]
@@ -141,7 +145,7 @@ impl Row for CandidateRow {
 pub(super) fn candidate_rows(candidates: &[Candidate]) -> Vec<CandidateRow> {
     let row = |candidate: &Candidate| CandidateRow {
         block: candidate.block.clone(),
-        category: category_name(candidate.category),
+        category: candidate.category.name(),
         reason: candidate.reason.clone(),
     };
     candidates.iter().map(row).collect()
@@ -167,8 +171,8 @@ impl Row for ClosureRow {
     }
 }
 
-pub(super) fn closure_rows(candidates: &[Candidate], closures: &[Outcome<Arc<Closure>>]) -> Vec<ClosureRow> {
-    let row = |(candidate, closure): (&Candidate, &Outcome<Arc<Closure>>)| {
+pub(super) fn closure_rows(candidates: &[Candidate], closures: &[Attempt<Arc<Closure>>]) -> Vec<ClosureRow> {
+    let row = |(candidate, closure): (&Candidate, &Attempt<Arc<Closure>>)| {
         let empty = ClosureRow {
             block: candidate.block.clone(),
             definitions: 0,
@@ -218,7 +222,7 @@ impl Row for BundleRow {
 }
 
 pub(super) fn bundle_rows(made: &Made) -> Vec<BundleRow> {
-    let row = |(candidate, bundle): (&Candidate, &Outcome<BundleFile>)| {
+    let row = |(candidate, bundle): (&Candidate, &Attempt<BundleFile>)| {
         let file = bundle.as_ref().ok();
         BundleRow {
             block: candidate.block.clone(),
@@ -246,9 +250,7 @@ impl Row for VerdictRow<'_> {
         &[("level", Align::Left), ("block", Align::Left), ("failure", Align::Left)];
 
     fn cells(&self) -> Vec<String> {
-        let failure = self.failure.map(|failure| {
-            format!("{}: {}", failure_name(failure.class), failure.message.lines().next().unwrap_or(""))
-        });
+        let failure = self.failure.map(in_one_line);
         vec![level_name(self.level), self.block.to_owned(), failure.unwrap_or_default()]
     }
 }

@@ -20,12 +20,17 @@ use std::path::PathBuf;
 
 use tracing_subscriber::EnvFilter;
 
-use crate::arguments::{Arguments, Command, GlobalArguments, PipelineArguments, ReportCommand};
+use crate::arguments::{
+    Arguments, Command, GlobalArguments, PipelineArguments, PluginCommand, ReportCommand, StageArguments,
+};
 use crate::configuration::{ConfigurationFile, DEFAULT_OUT, Settings};
 use crate::console::{Console, Verbosity};
 use crate::course::Stage;
 use crate::interrupt;
 use crate::problem::Problem;
+
+/// Chooses what of the log is shown, as `tracing_subscriber` reads it: `netquarry=debug`.
+const LOG_VARIABLE: &str = "NETQUARRY_LOG";
 
 /// How a command that did what it was asked ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,11 +55,7 @@ impl Ending {
 /// Runs a command to its exit status. What went wrong has been said then.
 pub fn main(arguments: Arguments) -> u8 {
     let global = &arguments.global;
-    let verbosity = match (global.quiet, global.verbose) {
-        (true, _) => Verbosity::Quiet,
-        (false, 0) => Verbosity::Normal,
-        (false, _) => Verbosity::Verbose,
-    };
+    let verbosity = if global.quiet { Verbosity::Quiet } else { Verbosity::Normal };
     let console = Console::new(global.format, verbosity, global.color);
     listen_to_logs(global, &console);
     interrupt::listen();
@@ -69,36 +70,41 @@ pub fn main(arguments: Arguments) -> u8 {
 
 fn perform(arguments: &Arguments, console: &Console) -> Result<Ending, Problem> {
     let global = &arguments.global;
+    let settings = |pipeline: &PipelineArguments| Settings::new(global, pipeline, &configuration(global)?);
+    let up_to = |stage: Stage, of: &StageArguments| stage::up_to(stage, &settings(&of.pipeline)?, console);
     match &arguments.command {
-        Command::Run(stage) => run::run(&settings(global, &stage.pipeline)?, console),
-        Command::Fetch(stage) => stage::up_to(Stage::Fetch, &settings(global, &stage.pipeline)?, console),
-        Command::Index(stage) => stage::up_to(Stage::Index, &settings(global, &stage.pipeline)?, console),
-        Command::Discover(stage) => stage::up_to(Stage::Discover, &settings(global, &stage.pipeline)?, console),
-        Command::Resolve(stage) => stage::up_to(Stage::Resolve, &settings(global, &stage.pipeline)?, console),
-        Command::Assemble(stage) => stage::up_to(Stage::Assemble, &settings(global, &stage.pipeline)?, console),
+        Command::Run(stage) => run::run(&settings(&stage.pipeline)?, console),
+        Command::Fetch(arguments) => up_to(Stage::Fetch, arguments),
+        Command::Index(arguments) => up_to(Stage::Index, arguments),
+        Command::Discover(arguments) => up_to(Stage::Discover, arguments),
+        Command::Resolve(arguments) => up_to(Stage::Resolve, arguments),
+        Command::Assemble(arguments) => up_to(Stage::Assemble, arguments),
         Command::Validate(validate) => {
-            let settings = settings(global, &validate.pipeline)?;
+            let settings = settings(&validate.pipeline)?;
             match validate.files[..] {
                 [] => stage::up_to(Stage::Validate, &settings, console),
                 _ => validate::files(&validate.files, &validate.pipeline, &settings, console),
             }
         }
-        Command::Curate(stage) => stage::up_to(Stage::Curate, &settings(global, &stage.pipeline)?, console),
-        Command::Emit(stage) => run::emit(&settings(global, &stage.pipeline)?, console),
-        Command::Extract(extract) => extract::extract(extract, &settings(global, &extract.pipeline)?, console),
+        Command::Curate(arguments) => up_to(Stage::Curate, arguments),
+        Command::Emit(stage) => run::emit(&settings(&stage.pipeline)?, console),
+        Command::Extract(extract) => extract::extract(extract, &settings(&extract.pipeline)?, console),
         Command::Show(show) => show::show(show, &out_folder(global, show.out.as_ref())?, console),
-        Command::Audit(audit) => audit::audit(&settings(global, &audit.pipeline())?, console),
+        Command::Audit(audit) => audit::audit(&settings(&audit.pipeline())?, console),
         Command::Report(ReportCommand::Failures(asked)) => {
             report::failures(&out_folder(global, asked.library.as_ref())?, asked.limit, console)
         }
-        Command::Dedup(dedup) => dedup::dedup(dedup, &settings(global, &PipelineArguments::default())?, console),
+        Command::Dedup(dedup) => dedup::dedup(dedup, &settings(&PipelineArguments::default())?, console),
         Command::Corpus(corpus) => corpus::corpus(corpus, console),
-        Command::Plugin(plugin) => plugin::plugin(plugin, &settings(global, &PipelineArguments::default())?, console),
+        Command::Plugin(PluginCommand::List(corpus)) => {
+            let pipeline = PipelineArguments { corpus: corpus.clone(), ..PipelineArguments::default() };
+            plugin::list(&settings(&pipeline)?, console)
+        }
         Command::Env(env) => {
             let pipeline = PipelineArguments { python: env.python.clone(), ..PipelineArguments::default() };
-            environment::environment(env, &settings(global, &pipeline)?, console)
+            environment::environment(env, &settings(&pipeline)?, console)
         }
-        Command::Bench(bench) => bench::bench(bench, &settings(global, &bench.pipeline)?, console),
+        Command::Bench(bench) => bench::bench(bench, &settings(&bench.pipeline)?, console),
         Command::Completions { shell } => completions::print(*shell, console),
     }
 }
@@ -107,10 +113,6 @@ fn configuration(global: &GlobalArguments) -> Result<ConfigurationFile, Problem>
     let folder =
         std::env::current_dir().map_err(|error| Problem::io("find the working folder", ".".as_ref(), error))?;
     ConfigurationFile::find(global, &folder)
-}
-
-fn settings(global: &GlobalArguments, pipeline: &PipelineArguments) -> Result<Settings, Problem> {
-    Settings::new(global, pipeline, &configuration(global)?)
 }
 
 /// The folder of the library, for commands that only read it.
@@ -127,6 +129,17 @@ fn command_line() -> Vec<String> {
     std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect()
 }
 
+/// What `NETQUARRY_LOG` asks for. A value that cannot be understood is told and left aside.
+fn asked_filter(console: &Console) -> Option<EnvFilter> {
+    let asked = std::env::var_os(LOG_VARIABLE).filter(|value| !value.is_empty())?;
+    let filter = asked.to_str().map_or_else(|| Err("it is not UTF-8".to_owned()), parsed_filter);
+    filter.map_err(|why| console.caution(&format!("{LOG_VARIABLE} is left aside: {why}"))).ok()
+}
+
+fn parsed_filter(text: &str) -> Result<EnvFilter, String> {
+    EnvFilter::try_new(text).map_err(|error| error.to_string())
+}
+
 /// Sends the log to standard error, between the progress bars. `NETQUARRY_LOG` chooses what of it.
 fn listen_to_logs(global: &GlobalArguments, console: &Console) {
     let default = match (global.quiet, global.verbose) {
@@ -135,7 +148,7 @@ fn listen_to_logs(global: &GlobalArguments, console: &Console) {
         (false, 1) => "warn,netquarry=info,netquarry_corpus=info,netquarry_plugin=info,netquarry_store=info",
         (false, _) => "info,netquarry=debug,netquarry_corpus=debug,netquarry_plugin=debug,netquarry_store=debug",
     };
-    let filter = EnvFilter::try_from_env("NETQUARRY_LOG").unwrap_or_else(|_| EnvFilter::new(default));
+    let filter = asked_filter(console).unwrap_or_else(|| EnvFilter::new(default));
     let writer = console.log_writer();
     let subscriber = tracing_subscriber::fmt()
         .with_env_filter(filter)

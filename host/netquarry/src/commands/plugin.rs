@@ -5,7 +5,6 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::Ending;
-use crate::arguments::PluginCommand;
 use crate::configuration::Settings;
 use crate::console::{Console, Format};
 use crate::driver::{fetch, plugins};
@@ -24,9 +23,8 @@ struct Listed {
     configuration_schema: Value,
 }
 
-pub(super) fn plugin(command: &PluginCommand, settings: &Settings, console: &Console) -> Result<Ending, Problem> {
-    let PluginCommand::List = command;
-    let listed = list(settings)?;
+pub(super) fn list(settings: &Settings, console: &Console) -> Result<Ending, Problem> {
+    let listed = listed(settings)?;
     match console.format {
         Format::Json => console.print_json(&listed)?,
         Format::Human => {
@@ -57,7 +55,7 @@ pub(super) fn plugin(command: &PluginCommand, settings: &Settings, console: &Con
 }
 
 /// The plugins that the run uses, in order, and then the other first-party ones.
-fn list(settings: &Settings) -> Result<Vec<Listed>, Problem> {
+fn listed(settings: &Settings) -> Result<Vec<Listed>, Problem> {
     let host = plugins::host(settings)?;
     let corpus = fetch::corpus(settings)?;
     let discovery = plugins::discovery_order(settings, corpus.discovery_rule.as_deref());

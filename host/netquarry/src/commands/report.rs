@@ -8,11 +8,10 @@ use serde::Serialize;
 
 use super::Ending;
 use crate::console::{Console, Format};
-use crate::course::{human_count, human_things};
 use crate::explain::{self, Example, FailureGroup};
-use crate::findings::failure_name;
 use crate::library::manifest;
 use crate::problem::Problem;
+use crate::quantity::{human_count, human_things};
 use crate::table::{FAINT, HEADING, STRONG};
 
 #[derive(Serialize)]
@@ -68,7 +67,7 @@ fn human(report: &FailureReport, limit: usize, console: &Console) -> String {
 
 fn section(group: &FailureGroup, console: &Console) -> String {
     let heading = console.out_style(HEADING);
-    let class = failure_name(group.class);
+    let class = group.class.name();
     let blocks = human_things(group.blocks.len(), "block");
     format!("\n{heading}{blocks}  {class}  {}{heading:#}\n{}", group.root, example(&group.example, console))
 }

@@ -9,12 +9,11 @@ use netquarry_core::verdict::{Level, Outcome, TensorShape};
 use serde::Serialize;
 
 use super::Ending;
-use super::extract::level_name;
 use super::tree;
 use crate::arguments::ShowArguments;
 use crate::console::{Console, Format};
-use crate::driver::select::means;
-use crate::findings::{category_name, failure_name};
+use crate::driver::select::{is_whole, means};
+use crate::findings::level_name;
 use crate::library::manifest;
 use crate::problem::Problem;
 use crate::table::{FAINT, HEADING, STRONG};
@@ -28,9 +27,7 @@ struct Shown<'a> {
 pub(super) fn show(arguments: &ShowArguments, out: &Path, console: &Console) -> Result<Ending, Problem> {
     let records = manifest::read_existing(out)?;
     let found: Vec<&BlockRecord> = records.iter().filter(|record| means(&arguments.block, &record.block)).collect();
-    let whole = |record: &&&BlockRecord| {
-        record.block == arguments.block || record.block.split_once(':').is_some_and(|(_, path)| path == arguments.block)
-    };
+    let whole = |record: &&&BlockRecord| is_whole(&arguments.block, &record.block);
     let record = match (found.iter().find(whole), &found[..]) {
         (Some(record), _) => record,
         (None, [record]) => record,
@@ -131,7 +128,7 @@ fn verdict(record: &BlockRecord) -> String {
     }
     if let Some(failure) = &record.failure {
         let place = failure.upstream.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
-        let _ = writeln!(text, "  {}{place}: {}", failure_name(failure.class), failure.message);
+        let _ = writeln!(text, "  {}{place}: {}", failure.class.name(), failure.message);
     }
     let evidence = &record.evidence;
     if !evidence.constructor_arguments.is_empty() {
@@ -176,7 +173,7 @@ fn provenance(record: &BlockRecord, out: &Path) -> String {
     line("place", &format!("{}, lines {first} to {last}", source.path));
     line("swhid", &record.swhid);
     line("licence", record.license.as_deref().unwrap_or("not known"));
-    line("category", category_name(record.category));
+    line("category", record.category.name());
     line("discovered", &record.discovered_by);
     line("requires", &record.requirements.join(", "));
     line("level", &level_name(record.level));

@@ -42,7 +42,7 @@ pub(super) fn up_to(stage: Stage, settings: &Settings, console: &Console) -> Res
         let resolved = resolve::resolve(&context, &indexed, &rules, &found.candidates)?;
         return list(console, &closure_rows(&found.candidates, &resolved.closures), ending);
     }
-    let made = driver::made(&context, &fetched, &plugins, indexed, found.candidates)?;
+    let made = driver::made(&context, &fetched, &plugins, indexed, found)?;
     let Some(python) = python else {
         return list(console, &bundle_rows(&made), ending);
     };

@@ -4,49 +4,57 @@ use netquarry_core::record::{ClosureRecord, Confidence};
 
 /// The tree, indented by two. `faint` styles what is said beside a name.
 pub(super) fn render(closure: &[ClosureRecord], faint: impl Fn(&str) -> String) -> String {
-    let mut shown = vec![false; closure.len()];
-    let mut text = String::new();
-    for root in 0..closure.len() {
-        if closure[root].needed_by.is_none() {
-            branch(closure, root, "  ", None, &mut shown, &faint, &mut text);
-        }
-    }
+    let mut tree = Tree { closure, faint, shown: vec![false; closure.len()], text: String::new() };
+    let is_root = |index: &usize| closure[*index].needed_by.is_none();
+    let (roots, others): (Vec<usize>, Vec<usize>) = (0..closure.len()).partition(is_root);
     // Statements that bear the name of another one are needed by that name; nothing is left out for it.
-    for rest in 0..closure.len() {
-        if !shown[rest] {
-            branch(closure, rest, "  ", None, &mut shown, &faint, &mut text);
+    for index in roots.into_iter().chain(others) {
+        if !tree.shown[index] {
+            tree.branch(index, "  ", Place::Root);
         }
     }
-    text
+    tree.text
 }
 
-fn branch(
-    closure: &[ClosureRecord],
-    index: usize,
-    indent: &str,
-    is_last: Option<bool>,
-    shown: &mut [bool],
-    faint: &impl Fn(&str) -> String,
-    text: &mut String,
-) {
-    shown[index] = true;
-    let record = &closure[index];
-    let (branch_mark, below) = match is_last {
-        None => ("", ""),
-        Some(true) => ("└─ ", "   "),
-        Some(false) => ("├─ ", "│  "),
-    };
-    text.push_str(&format!("{indent}{branch_mark}{}  {}\n", name(record), faint(&reason(record))));
-    let children: Vec<usize> = (0..closure.len())
-        .filter(|child| !shown[*child] && closure[*child].needed_by.as_deref() == Some(&record.definition))
-        .collect();
-    // Marked before any of them is shown, so that none appears again below a sibling of the same name.
-    for child in &children {
-        shown[*child] = true;
-    }
-    let indent = format!("{indent}{below}");
-    for (position, child) in children.iter().enumerate() {
-        branch(closure, *child, &indent, Some(position + 1 == children.len()), shown, faint, text);
+struct Tree<'a, F> {
+    closure: &'a [ClosureRecord],
+    faint: F,
+    shown: Vec<bool>,
+    text: String,
+}
+
+/// Where a definition stands among those that the same one needs.
+#[derive(Clone, Copy)]
+enum Place {
+    Root,
+    Between,
+    Last,
+}
+
+impl<F: Fn(&str) -> String> Tree<'_, F> {
+    fn branch(&mut self, index: usize, indent: &str, place: Place) {
+        self.shown[index] = true;
+        let record = &self.closure[index];
+        let (branch_mark, below) = match place {
+            Place::Root => ("", ""),
+            Place::Between => ("├─ ", "│  "),
+            Place::Last => ("└─ ", "   "),
+        };
+        let reason = (self.faint)(&reason(record));
+        self.text.push_str(&format!("{indent}{branch_mark}{}  {reason}\n", name(record)));
+        let children: Vec<usize> = (0..self.closure.len())
+            .filter(|child| !self.shown[*child])
+            .filter(|child| self.closure[*child].needed_by.as_deref() == Some(&record.definition))
+            .collect();
+        // Marked before any of them is shown, so that none appears again below a sibling of the same name.
+        for child in &children {
+            self.shown[*child] = true;
+        }
+        let indent = format!("{indent}{below}");
+        for (position, child) in children.iter().enumerate() {
+            let place = if position + 1 == children.len() { Place::Last } else { Place::Between };
+            self.branch(*child, &indent, place);
+        }
     }
 }
 

@@ -15,14 +15,16 @@ use super::context::Context;
 use super::discover::Candidate;
 use super::fetch::FetchedSource;
 use super::index::Indexed;
-use super::resolve::{Outcome, guarded};
+use super::resolve::{Attempt, guarded};
 use super::texts::FileText;
-use crate::course::{Stage, StageCourse, Stopwatch, human_seconds, human_things};
+use crate::console::Task;
+use crate::course::{Stage, StageCourse, Stopwatch};
 use crate::interrupt;
 use crate::library::folder::hexadecimal;
 use crate::library::header::{self, Header};
 use crate::library::requirements;
 use crate::problem::Problem;
+use crate::quantity::{human_seconds, human_things};
 use crate::validate::LineSpan;
 
 /// A bundle as it is written, with what the record says about it.
@@ -30,11 +32,12 @@ use crate::validate::LineSpan;
 pub struct BundleFile {
     /// Header and code.
     pub text: Arc<str>,
-    /// The code alone.
-    pub code: Arc<str>,
+    /// Where in the text the code starts.
+    code_start: usize,
     /// Of the text.
     pub sha256: String,
     pub lines: u32,
+    /// What was found out while the code was written; its own text has moved into `text`.
     pub bundle: Bundle,
     /// PEP 508, sorted.
     pub requirements: Vec<String>,
@@ -47,6 +50,13 @@ pub struct BundleFile {
     pub operator_packages: Vec<String>,
 }
 
+impl BundleFile {
+    /// The code alone, without the header.
+    pub fn code(&self) -> &str {
+        &self.text[self.code_start..]
+    }
+}
+
 /// Where a candidate stands upstream; known whether or not it becomes a bundle.
 #[derive(Clone, Debug)]
 pub struct Origin {
@@ -57,9 +67,38 @@ pub struct Origin {
 /// What came out of the stage.
 pub struct Assembled {
     /// One for each candidate, in their order.
-    pub bundles: Vec<Outcome<BundleFile>>,
+    pub bundles: Vec<Attempt<BundleFile>>,
     pub origins: Vec<Origin>,
     pub course: StageCourse,
+}
+
+impl Assembled {
+    /// The results of no candidates.
+    pub fn none() -> Self {
+        let course = Stopwatch::start(Stage::Assemble).stop("block", 0, 0);
+        Self { bundles: Vec::new(), origins: Vec::new(), course }
+    }
+
+    /// Adds the results of the candidates that follow.
+    pub fn extend(&mut self, next: Self) {
+        self.bundles.extend(next.bundles);
+        self.origins.extend(next.origins);
+        self.course.add(&next.course);
+    }
+
+    /// How many bundles there are and how long it took.
+    pub fn told(&self) -> String {
+        let count = self.bundles.iter().filter(|bundle| bundle.is_ok()).count();
+        format!("{} in {}", human_things(count, "bundle"), human_seconds(self.course.wall_seconds))
+    }
+}
+
+/// By source, the import packages that its bundles must do without.
+pub type Packages = Vec<BTreeSet<String>>;
+
+/// The import packages of all sources.
+pub fn packages(sources: &[FetchedSource], index: &Index) -> Packages {
+    sources.iter().map(|source| top_level_packages(source, index)).collect()
 }
 
 /// Writes every closure as one file. A candidate without a closure keeps the reason why it has none.
@@ -68,38 +107,48 @@ pub fn assemble(
     sources: &[FetchedSource],
     indexed: &Indexed,
     candidates: &[Candidate],
-    closures: &[Outcome<Arc<Closure>>],
+    closures: &[Attempt<Arc<Closure>>],
+) -> Result<Assembled, Problem> {
+    let task = context.console.task("Assembling", "blocks", candidates.len() as u64);
+    let assembled = bundles(context, &packages(sources, &indexed.index), indexed, candidates, closures, &task)?;
+    task.finish("Assembled", &assembled.told());
+    Ok(assembled)
+}
+
+/// The bundles of `candidates`, which may be a part of all those that `task` counts.
+pub fn bundles(
+    context: &Context<'_>,
+    packages: &Packages,
+    indexed: &Indexed,
+    candidates: &[Candidate],
+    closures: &[Attempt<Arc<Closure>>],
+    task: &Task<'_>,
 ) -> Result<Assembled, Problem> {
     let watch = Stopwatch::start(Stage::Assemble);
-    let task = context.console.task("Assembling", "blocks", candidates.len() as u64);
-    let packages: Vec<BTreeSet<String>> =
-        sources.iter().map(|source| top_level_packages(source, &indexed.index)).collect();
-    let work = |(candidate, closure): (&Candidate, &Outcome<Arc<Closure>>)| {
+    let work = |(candidate, closure): (&Candidate, &Attempt<Arc<Closure>>)| {
         let origin = origin(indexed, candidate);
         let bundle = match closure {
-            _ if interrupt::requested() => Err(String::new()),
-            Ok(closure) => bundle_file(indexed, &packages, candidate, &origin, closure),
+            Ok(closure) => bundle_file(indexed, packages, candidate, &origin, closure),
             Err(reason) => Err(reason.clone()),
         };
         task.advance(1);
         (bundle, origin)
     };
-    let made: Vec<_> = context.pool.install(|| candidates.par_iter().zip(closures).map(work).collect());
-    interrupt::check()?;
+    let unless_interrupted = |parts| (!interrupt::requested()).then(|| work(parts));
+    let parts = candidates.par_iter().zip(closures);
+    let made: Option<Vec<_>> = context.pool.install(|| parts.map(unless_interrupted).collect());
+    let made = made.ok_or_else(Problem::interrupted)?;
     let (bundles, origins): (Vec<_>, Vec<_>) = made.into_iter().unzip();
-    let count = bundles.iter().filter(|bundle| bundle.is_ok()).count();
-    let elapsed = human_seconds(watch.elapsed().as_secs_f64());
-    task.finish("Assembled", &format!("{} in {elapsed}", human_things(count, "bundle")));
     Ok(Assembled { bundles, origins, course: watch.stop("block", candidates.len(), 0) })
 }
 
 fn bundle_file(
     indexed: &Indexed,
-    packages: &[BTreeSet<String>],
+    packages: &Packages,
     candidate: &Candidate,
     origin: &Origin,
     closure: &Closure,
-) -> Outcome<BundleFile> {
+) -> Attempt<BundleFile> {
     // Reading is the only thing that can fail; everything after it works on text that is there.
     for definition in closure.definitions.keys() {
         indexed.texts.get(definition.file)?;
@@ -123,14 +172,14 @@ fn bundle_file(
         license: license.as_deref(),
         requirements: &requirements,
     });
-    let text = format!("{header}{}", bundle.text);
+    let text = format!("{header}{}", std::mem::take(&mut bundle.text));
     let header_lines = line_count(&header);
     let operator_packages: Vec<String> =
         bundle.operator_imports.iter().filter_map(|statement| imported_package(statement)).collect();
     Ok(BundleFile {
         sha256: hexadecimal(&Sha256::digest(text.as_bytes())),
         lines: line_count(&text),
-        code: Arc::from(bundle.text.as_str()),
+        code_start: header.len(),
         text: Arc::from(text),
         line_map: bundle.line_map.iter().map(|span| below(span, header_lines)).collect(),
         own_packages: origins
@@ -196,6 +245,7 @@ fn origin(indexed: &Indexed, candidate: &Candidate) -> Origin {
         source: RecordSource {
             name: upstream.name.clone(),
             kind: upstream.kind,
+            priority: candidate.priority,
             version: upstream.version.clone(),
             commit: upstream.commit.clone(),
             path: file.file.path.clone(),

@@ -13,11 +13,11 @@ use super::python::Python;
 use super::upstream::Upstreams;
 use super::validate::options;
 use crate::audit::{self, Audit, Bundle};
-use crate::course::human_things;
 use crate::environment::Environment;
 use crate::interval::Proportion;
 use crate::library::manifest;
 use crate::problem::Problem;
+use crate::quantity::human_things;
 use crate::validate::lookup::{self, Answer, Lookup, Questions};
 
 /// Audits the library in the output folder. Sources come from the corpus, which has to be the one of the library.

@@ -10,8 +10,9 @@ use netquarry_plugin::DedupStrategy;
 use sha2::{Digest, Sha256};
 
 use crate::console::Console;
-use crate::course::{Stage, StageCourse, Stopwatch, human_seconds, human_things};
+use crate::course::{Stage, StageCourse, Stopwatch};
 use crate::problem::Problem;
+use crate::quantity::{human_seconds, human_things};
 
 /// A block as strategies see it.
 #[derive(Clone, Debug)]

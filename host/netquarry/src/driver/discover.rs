@@ -15,9 +15,10 @@ use super::fetch::Fetched;
 use super::index::Indexed;
 use super::plugins::report_failures;
 use super::select;
-use crate::course::{Stage, StageCourse, Stopwatch, human_seconds, human_things};
+use crate::course::{Stage, StageCourse, Stopwatch};
 use crate::library::names::{NamedBlock, file_stems};
 use crate::problem::Problem;
+use crate::quantity::{human_seconds, human_things};
 
 /// A class that is going to be a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,13 +42,8 @@ pub struct Candidate {
 pub struct Discovered {
     /// Sorted by block.
     pub candidates: Vec<Candidate>,
-    /// Classes that the rules were shown.
-    pub classes: usize,
     pub course: StageCourse,
 }
-
-/// Classes that go to a rule in one piece of work for a thread.
-const CHUNK: usize = 512;
 
 /// Shows the classes that are in scope to the rules, in their order: the first one that takes a class has it.
 pub fn discover(
@@ -57,7 +53,7 @@ pub fn discover(
     rules: &[DiscoveryRule],
 ) -> Result<Discovered, Problem> {
     let watch = Stopwatch::start(Stage::Discover);
-    let classes = context.pool.install(|| describe(fetched, indexed));
+    let classes = describe(context, fetched, indexed);
     let descriptions: Vec<ClassDescription> = classes.iter().map(|class| class.description.clone()).collect();
     let mut chosen: BTreeMap<usize, (Category, String)> = BTreeMap::new();
     for rule in rules {
@@ -86,11 +82,12 @@ pub fn discover(
     );
     context.console.status("Discovered", &what);
     let course = watch.stop("class", classes.len(), 0);
-    Ok(Discovered { candidates, classes: classes.len(), course })
+    Ok(Discovered { candidates, course })
 }
 
-/// The classes that are in the scope of their source, by source, file and place.
-fn describe(fetched: &Fetched, indexed: &Indexed) -> Vec<DescribedClass> {
+/// The classes that are in the scope of their source, by source, file and place. A file that cannot be read any more
+/// costs its own classes and is told.
+fn describe(context: &Context<'_>, fetched: &Fetched, indexed: &Indexed) -> Vec<DescribedClass> {
     let matchers: Vec<ScopeMatcher> = fetched.sources.iter().map(|source| source.spec.scope.matcher()).collect();
     let subclassed: HashSet<_> = indexed.index.subclassed();
     let in_scope: Vec<FileId> = indexed
@@ -100,33 +97,32 @@ fn describe(fetched: &Fetched, indexed: &Indexed) -> Vec<DescribedClass> {
         .filter(|(_, file)| file.facts.statements.iter().any(|statement| !statement.classes.is_empty()))
         .map(|(id, _)| id)
         .collect();
-    let described = in_scope.into_par_iter().flat_map_iter(|file| {
+    let of_file = |file: FileId| -> Result<Vec<DescribedClass>, String> {
         let matcher = &matchers[indexed.index.file(file).source.0 as usize];
-        // A file that cannot be read any more still has its facts; it only lacks what stands in its docstrings.
-        let classes = match indexed.texts.get(file) {
-            Ok(text) => indexed.index.describe(file, &text.text, &subclassed),
-            Err(reason) => {
-                tracing::warn!(path = indexed.index.file(file).file.path, reason, "the classes of a file are left out");
-                Vec::new()
-            }
-        };
-        classes.into_iter().filter(|class| matcher.contains_symbol(&class.description.path)).collect::<Vec<_>>()
-    });
-    described.collect()
+        let text = &indexed.texts.get(file)?.text;
+        let classes = indexed.index.describe(file, text, &subclassed).into_iter();
+        Ok(classes.filter(|class| matcher.contains_symbol(&class.description.path)).collect())
+    };
+    let described: Vec<_> = context.pool.install(|| in_scope.into_par_iter().map(of_file).collect());
+    let (mut classes, mut unreadable) = (Vec::new(), Vec::new());
+    for file in described {
+        match file {
+            Ok(described) => classes.extend(described),
+            Err(reason) => unreadable.push(reason),
+        }
+    }
+    if let Some(first) = unreadable.first() {
+        let count = human_things(unreadable.len(), "file");
+        context.console.caution(&format!("The classes of {count} are left out, which changed or went: {first}"));
+    }
+    classes
 }
 
 /// The proposals of one rule, over all classes. What it could not judge is reported and left out.
 fn ask(context: &Context<'_>, rule: &DiscoveryRule, classes: &[ClassDescription]) -> Vec<CandidateProposal> {
-    let judged: Vec<_> = context.pool.install(|| classes.par_chunks(CHUNK).map(|chunk| rule.discover(chunk)).collect());
-    let (mut proposals, mut failures) = (Vec::new(), Vec::new());
-    for (chunk, discovery) in judged.into_iter().enumerate() {
-        let shifted =
-            |proposal: CandidateProposal| CandidateProposal { index: chunk * CHUNK + proposal.index, ..proposal };
-        proposals.extend(discovery.proposals.into_iter().map(shifted));
-        failures.extend(discovery.failures);
-    }
-    report_failures(context.console, &failures);
-    proposals
+    let discovery = context.pool.install(|| rule.discover(classes));
+    report_failures(context.console, &discovery.failures);
+    discovery.proposals
 }
 
 fn candidate(

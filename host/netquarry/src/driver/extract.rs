@@ -8,15 +8,15 @@ use std::sync::Arc;
 use netquarry_core::record::BlockRecord;
 
 use super::context::Context;
-use super::discover::Candidate;
+use super::discover::{Candidate, Discovered};
 use super::emit::BundleTexts;
 use super::plugins::Plugins;
 use super::python::Python;
 use super::{fetch, select, validate};
-use crate::course::{Course, peak_memory};
+use crate::course::{Clock, Stage, Stopwatch};
 use crate::library::folder::OutputFolder;
 use crate::library::manifest;
-use crate::library::run_record::{RunRecord, State, now};
+use crate::library::run_record::{Contents, RunRecord, State, now};
 use crate::problem::Problem;
 
 /// What to do with a name that several blocks bear.
@@ -59,8 +59,9 @@ pub fn extract(
     ambiguity: Ambiguity,
     arguments: Vec<String>,
 ) -> Result<Extracted, Problem> {
+    let clock = Clock::start();
     let (settings, console) = (context.settings, context.console);
-    let folder = OutputFolder::open(&settings.out, &settings.cache_dir.join("locks"))?;
+    let folder = OutputFolder::open(&settings.out, Contents::Library, &settings.cache_dir.join("locks"))?;
     let corpus = fetch::corpus(settings)?;
     let plugins = Plugins::load(settings, corpus.discovery_rule.as_deref(), console)?;
     let fetched = fetch::fetch(context, corpus)?;
@@ -78,22 +79,21 @@ pub fn extract(
     let python = Python::start(settings, console)?;
     let present = manifest::read(&settings.out)?.unwrap_or_default();
     let candidates = away_from(&present, chosen.candidates);
-    let made = super::made(context, &fetched, &plugins, indexed, candidates)?;
+    let mut made = super::made(context, &fetched, &plugins, indexed, Discovered { candidates, ..found })?;
     let environment = python.wait(console)?;
     let validated = validate::validate(context, &environment, &fetched.sources, &made)?;
     extracted.records = super::records(context, &made, &validated);
     let (records, texts) = beside(&settings.out, present, &extracted.records, super::texts(&made, &extracted.records))?;
 
+    let emitting = Stopwatch::start(Stage::Emit);
     let (files, _) = super::files(context, &fetched, &plugins, &environment, &records, &texts);
-    let mut stages = made.stages;
-    stages.insert(2, found.course);
-    stages.push(validated.course);
-    let course = Course { stages, peak_memory: peak_memory(), validation: validated.workers, ..Course::default() };
+    made.stages.extend([validated.course, emitting.stop("file", files.len(), 0)]);
     let record = RunRecord::begin(arguments, settings.threads);
     let record = RunRecord {
         state: State::Extended,
         ended: Some(now()),
-        course,
+        environment: Some(environment.described()),
+        course: clock.course(made.stages, validated.workers),
         sandbox: super::protections(&records),
         ..record
     };

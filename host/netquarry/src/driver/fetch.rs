@@ -12,9 +12,10 @@ use netquarry_corpus::{fetch, load};
 use super::context::Context;
 use crate::configuration::Settings;
 use crate::console::Task;
-use crate::course::{Stage, StageCourse, Stopwatch, human_bytes, human_seconds, human_things};
+use crate::course::{Stage, StageCourse, Stopwatch};
 use crate::interrupt;
 use crate::problem::Problem;
+use crate::quantity::{human_bytes, human_seconds, human_things};
 use crate::summary::MissingSource;
 
 /// The sources of a corpus that are there.

@@ -16,9 +16,10 @@ use super::context::Context;
 use super::fetch::Fetched;
 use super::texts::Texts;
 use crate::arguments::IndexChoice;
-use crate::course::{Stage, StageCourse, Stopwatch, human_bytes, human_count, human_seconds, human_things};
+use crate::course::{Stage, StageCourse, Stopwatch};
 use crate::interrupt;
 use crate::problem::Problem;
+use crate::quantity::{human_bytes, human_count, human_seconds, human_things};
 
 /// The index over all sources, and the way to their text.
 pub struct Indexed {
@@ -120,7 +121,7 @@ fn parse(context: &Context<'_>, files: &[(&Snapshot, &SourceFile)], known: &mut 
         return Ok(0);
     }
     let task = context.console.task("Indexing", "files", files.len() as u64);
-    let writer = context.store.facts_writer();
+    let writer = context.store.facts_writer()?;
     let facts = Mutex::new(Vec::with_capacity(files.len()));
     context.pool.install(|| {
         files.par_iter().for_each(|(snapshot, file)| {

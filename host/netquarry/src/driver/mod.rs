@@ -35,11 +35,11 @@ pub mod validate;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use netquarry_core::closure::{Closure, Rules};
+use netquarry_core::closure::Rules;
 use netquarry_core::record::BlockRecord;
 use netquarry_core::source::Source;
 
-use crate::course::StageCourse;
+use crate::course::{Stage, StageCourse, Stopwatch};
 use crate::environment::Environment;
 use crate::findings::{Findings, is_promoted};
 use crate::library::folder::Files;
@@ -52,7 +52,7 @@ use emit::BundleTexts;
 use fetch::Fetched;
 use index::Indexed;
 use plugins::Plugins;
-use resolve::Outcome;
+use resolve::Attempt;
 use validate::Validated;
 
 /// The results of the stages that need no Python, for the candidates that were chosen.
@@ -60,8 +60,8 @@ pub struct Made {
     pub indexed: Indexed,
     pub candidates: Vec<Candidate>,
     pub rules: Rules,
-    pub closures: Vec<Outcome<Arc<Closure>>>,
     pub assembled: Assembled,
+    /// What these stages and those before them took, in their order.
     pub stages: Vec<StageCourse>,
 }
 
@@ -83,20 +83,34 @@ pub fn discovered(
     Ok((indexed, discovered))
 }
 
-/// Resolves and assembles `candidates`.
+/// Resolves and assembles the candidates.
 pub fn made(
     context: &Context<'_>,
     fetched: &Fetched,
     plugins: &Plugins,
     indexed: Indexed,
-    candidates: Vec<Candidate>,
+    discovered: Discovered,
 ) -> Result<Made, Problem> {
+    let Discovered { candidates, course } = discovered;
     let rules = shims::rules(plugins, &indexed);
-    let resolved = resolve::resolve(context, &indexed, &rules, &candidates)?;
-    let assembled = assemble::assemble(context, &fetched.sources, &indexed, &candidates, &resolved.closures)?;
-    let stages = vec![fetched.course.clone(), indexed.course.clone(), resolved.course, assembled.course.clone()];
-    Ok(Made { indexed, candidates, rules, closures: resolved.closures, assembled, stages })
+    let packages = assemble::packages(&fetched.sources, &indexed.index);
+    let task = context.console.task("Assembling", "steps", 2 * candidates.len() as u64);
+    let mut resolving = Stopwatch::start(Stage::Resolve).stop("block", 0, 0);
+    let mut assembled = Assembled::none();
+    for batch in candidates.chunks(BATCH) {
+        let resolved = resolve::closures(context, &indexed, &rules, batch, &task)?;
+        resolving.add(&resolved.course);
+        assembled.extend(assemble::bundles(context, &packages, &indexed, batch, &resolved.closures, &task)?);
+    }
+    task.finish("Resolved", &resolve::told(&resolving));
+    context.console.status("Assembled", &assembled.told());
+    let before = [fetched.course.clone(), indexed.course.clone(), course];
+    let stages = before.into_iter().chain([resolving, assembled.course.clone()]).collect();
+    Ok(Made { indexed, candidates, rules, assembled, stages })
 }
+
+/// So many blocks are resolved and then assembled at a time: closures are large, and only these are in memory.
+const BATCH: usize = 256;
 
 /// The records of all candidates, before deduplication.
 pub fn records(context: &Context<'_>, made: &Made, validated: &Validated) -> Vec<BlockRecord> {
@@ -112,7 +126,7 @@ pub fn records(context: &Context<'_>, made: &Made, validated: &Validated) -> Vec
 /// The promoted blocks, as deduplication sees them.
 pub fn contenders(context: &Context<'_>, made: &Made, records: &[BlockRecord]) -> Vec<Contender> {
     let parts = records.iter().zip(&made.candidates).zip(&made.assembled.bundles);
-    let contender = |((record, candidate), bundle): ((&BlockRecord, &Candidate), &Outcome<BundleFile>)| {
+    let contender = |((record, candidate), bundle): ((&BlockRecord, &Candidate), &Attempt<BundleFile>)| {
         let bundle = bundle.as_ref().ok().filter(|_| is_promoted(record, context.settings.gate))?;
         Some(Contender {
             block: record.block.clone(),
@@ -120,7 +134,7 @@ pub fn contenders(context: &Context<'_>, made: &Made, records: &[BlockRecord]) -
             source: record.source.name.clone(),
             priority: candidate.priority,
             level: record.level,
-            code: Arc::clone(&bundle.code),
+            code: Arc::from(bundle.code()),
         })
     };
     parts.filter_map(contender).collect()

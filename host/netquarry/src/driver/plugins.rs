@@ -1,6 +1,6 @@
 //! The plugins of a run: found, loaded, configured, and their tables read.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -13,8 +13,8 @@ use serde_json::Value;
 
 use crate::configuration::{DEFAULT_DISCOVERY, Settings};
 use crate::console::Console;
-use crate::course::human_things;
 use crate::problem::Problem;
+use crate::quantity::human_things;
 
 /// Every plugin of a run by its kind, in the configured order.
 pub struct Plugins {
@@ -45,13 +45,19 @@ impl Plugins {
         };
         let options = |named: &NamedPlugin| options(settings, named);
         let configure = |named: NamedPlugin| Ok(named.plugin.discovery_rule(&options(&named))?);
-        let discovery = load(&discovery)?.into_iter().map(configure).collect::<Result<_, Problem>>()?;
+        let discovery: Vec<DiscoveryRule> =
+            load(&discovery)?.into_iter().map(configure).collect::<Result<_, Problem>>()?;
         let configure = |named: NamedPlugin| Ok(named.plugin.repo_shim(&options(&named))?);
         let shims: Vec<RepoShim> = load(&order.shims)?.into_iter().map(configure).collect::<Result<_, Problem>>()?;
         let configure = |named: NamedPlugin| Ok(named.plugin.dedup_strategy(&options(&named))?);
-        let dedup = load(&order.dedup)?.into_iter().map(configure).collect::<Result<_, Problem>>()?;
+        let dedup: Vec<DedupStrategy> =
+            load(&order.dedup)?.into_iter().map(configure).collect::<Result<_, Problem>>()?;
         let configure = |named: NamedPlugin| Ok(named.plugin.spec_emitter(&options(&named))?);
-        let emit = load(&order.emit)?.into_iter().map(configure).collect::<Result<_, Problem>>()?;
+        let emit: Vec<SpecEmitter> = load(&order.emit)?.into_iter().map(configure).collect::<Result<_, Problem>>()?;
+        distinct(discovery.iter().map(DiscoveryRule::plugin))?;
+        distinct(shims.iter().map(RepoShim::plugin))?;
+        distinct(dedup.iter().map(DedupStrategy::plugin))?;
+        distinct(emit.iter().map(SpecEmitter::plugin))?;
         let tables = tables(&shims, console);
         Ok(Self { discovery, shims, tables, dedup, emit })
     }
@@ -114,6 +120,19 @@ pub fn report_failures(console: &Console, failures: &[CallError]) {
     }
 }
 
+/// Refuses two plugins of a kind that have one name: records, folders of specs and questions to shims know them by it.
+fn distinct<'a>(plugins: impl Iterator<Item = &'a PluginIdentity>) -> Result<(), Problem> {
+    let mut seen: BTreeMap<&str, &PluginIdentity> = BTreeMap::new();
+    for plugin in plugins {
+        if let Some(earlier) = seen.insert(&plugin.name, plugin) {
+            return Err(Problem::new(format!("Two plugins of one kind are called `{}`", plugin.name))
+                .because(format!("{earlier} and {plugin}"))
+                .help("leave one of them out of [plugins] in netquarry.toml, or of the command line"));
+        }
+    }
+    Ok(())
+}
+
 fn unknown(name: &str) -> Problem {
     let known: Vec<&str> = first_party().iter().map(|component| component.name).collect();
     let nearest = known
@@ -150,4 +169,22 @@ fn tables(shims: &[RepoShim], console: &Console) -> Vec<ShimTables> {
     let (tables, failures) = shims.iter().map(RepoShim::tables).partition::<Vec<_>, _>(Result::is_ok);
     report_failures(console, &failures.into_iter().filter_map(Result::err).collect::<Vec<_>>());
     tables.into_iter().filter_map(Result::ok).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_plugins_of_one_name_are_refused() {
+        let plugin = |name: &str, digest: &str| PluginIdentity {
+            name: name.to_owned(),
+            version: "0.1.0".to_owned(),
+            digest: digest.to_owned(),
+        };
+        let (ours, theirs, other) = (plugin("shim-timm", "1"), plugin("shim-timm", "2"), plugin("shim-other", "1"));
+        distinct([&ours, &other].into_iter()).expect("each has a name of its own");
+        let problem = distinct([&ours, &other, &theirs].into_iter()).unwrap_err();
+        assert_eq!(problem.to_string(), "Two plugins of one kind are called `shim-timm`");
+    }
 }

@@ -8,7 +8,7 @@ use netquarry_core::verdict::{Failure, FailureClass, Level, Outcome as LevelOutc
 use super::assemble::{Assembled, BundleFile, Origin};
 use super::discover::Candidate;
 use super::index::Indexed;
-use super::resolve::Outcome;
+use super::resolve::Attempt;
 use super::signature;
 
 /// What a record is made from.
@@ -31,7 +31,7 @@ pub fn records(found: &Found<'_>) -> Vec<BlockRecord> {
 fn record(
     found: &Found<'_>,
     candidate: &Candidate,
-    bundle: &Outcome<BundleFile>,
+    bundle: &Attempt<BundleFile>,
     origin: &Origin,
     verdict: Option<&Verdict>,
 ) -> BlockRecord {

@@ -9,17 +9,19 @@ use rayon::prelude::*;
 use super::context::Context;
 use super::discover::Candidate;
 use super::index::Indexed;
-use crate::course::{Stage, StageCourse, Stopwatch, human_seconds, human_things};
+use crate::console::Task;
+use crate::course::{Stage, StageCourse, Stopwatch};
 use crate::interrupt;
 use crate::problem::Problem;
+use crate::quantity::{human_seconds, human_things};
 
 /// What became of one candidate: a value, or the reason why there is none.
-pub type Outcome<T> = Result<T, String>;
+pub type Attempt<T> = Result<T, String>;
 
 /// What came out of the stage.
 pub struct Resolved {
     /// One for each candidate, in their order.
-    pub closures: Vec<Outcome<Arc<Closure>>>,
+    pub closures: Vec<Attempt<Arc<Closure>>>,
     pub course: StageCourse,
 }
 
@@ -30,27 +32,39 @@ pub fn resolve(
     rules: &Rules,
     candidates: &[Candidate],
 ) -> Result<Resolved, Problem> {
-    let watch = Stopwatch::start(Stage::Resolve);
     let task = context.console.task("Resolving", "blocks", candidates.len() as u64);
-    let closures = context.pool.install(|| {
-        let closure = |candidate: &Candidate| {
-            let closure = guarded(|| close(&indexed.index, rules, candidate.target)).map(Arc::new);
-            task.advance(1);
-            closure
-        };
-        candidates
-            .par_iter()
-            .map(|candidate| if interrupt::requested() { Err(String::new()) } else { closure(candidate) })
-            .collect()
-    });
-    interrupt::check()?;
-    let elapsed = human_seconds(watch.elapsed().as_secs_f64());
-    task.finish("Resolved", &format!("{} in {elapsed}", human_things(candidates.len(), "block")));
+    let resolved = closures(context, indexed, rules, candidates, &task)?;
+    task.finish("Resolved", &told(&resolved.course));
+    Ok(resolved)
+}
+
+/// How many blocks were resolved and how long it took.
+pub fn told(course: &StageCourse) -> String {
+    format!("{} in {}", human_things(course.items, "block"), human_seconds(course.wall_seconds))
+}
+
+/// The closures of `candidates`, which may be a part of all those that `task` counts.
+pub fn closures(
+    context: &Context<'_>,
+    indexed: &Indexed,
+    rules: &Rules,
+    candidates: &[Candidate],
+    task: &Task<'_>,
+) -> Result<Resolved, Problem> {
+    let watch = Stopwatch::start(Stage::Resolve);
+    let closure = |candidate: &Candidate| {
+        let closure = guarded(|| close(&indexed.index, rules, candidate.target)).map(Arc::new);
+        task.advance(1);
+        closure
+    };
+    let unless_interrupted = |candidate| (!interrupt::requested()).then(|| closure(candidate));
+    let closures = context.pool.install(|| candidates.par_iter().map(unless_interrupted).collect::<Option<_>>());
+    let closures = closures.ok_or_else(Problem::interrupted)?;
     Ok(Resolved { closures, course: watch.stop("block", candidates.len(), 0) })
 }
 
 /// A defect of this program costs one block and not the run.
-pub fn guarded<T>(work: impl FnOnce() -> T) -> Outcome<T> {
+pub fn guarded<T>(work: impl FnOnce() -> T) -> Attempt<T> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
         let message =
             panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());

@@ -1,7 +1,5 @@
 //! The whole pipeline.
 
-use std::time::{Duration, Instant};
-
 use super::context::Context;
 use super::fetch::{self, Fetched};
 use super::key;
@@ -9,12 +7,12 @@ use super::plugins::Plugins;
 use super::python::Python;
 use super::{contenders, curate, discovered, files, made, protections, records, texts, validate};
 use crate::arguments::IndexChoice;
-use crate::course::{Course, Stage, StageCourse, Stopwatch, ValidationCourse, cpu_time, peak_memory};
+use crate::course::{Clock, Course, Stage, Stopwatch};
 use crate::environment::Environment;
 use crate::findings::Findings;
 use crate::library::folder::{Changes, OutputFolder};
 use crate::library::manifest;
-use crate::library::run_record::{RunRecord, State, now};
+use crate::library::run_record::{Contents, RunRecord, State, now};
 use crate::problem::Problem;
 use crate::summary::{Summary, places};
 
@@ -29,7 +27,7 @@ struct Start {
 pub fn run(context: &Context<'_>, arguments: Vec<String>) -> Result<Summary, Problem> {
     let clock = Clock::start();
     let settings = context.settings;
-    let folder = OutputFolder::open(&settings.out, &settings.cache_dir.join("locks"))?;
+    let folder = OutputFolder::open(&settings.out, Contents::Library, &settings.cache_dir.join("locks"))?;
     let corpus = fetch::corpus(settings)?;
     let plugins = Plugins::load(settings, corpus.discovery_rule.as_deref(), context.console)?;
     // Where an environment has to be made, that begins now and goes on beside the next stages.
@@ -72,8 +70,7 @@ fn afresh(
     folder.begin(&record)?;
     let Start { plugins, python, fetched } = start;
     let (indexed, found) = discovered(context, &fetched, &plugins)?;
-    let mut made = made(context, &fetched, &plugins, indexed, found.candidates)?;
-    made.stages.insert(2, found.course);
+    let mut made = made(context, &fetched, &plugins, indexed, found)?;
     let environment = python.wait(context.console)?;
     let validated = validate::validate(context, &environment, &fetched.sources, &made)?;
     let mut records = records(context, &made, &validated);
@@ -89,7 +86,7 @@ fn afresh(
         state: State::Finished,
         key: Some(key(context, &fetched, &plugins, &environment)),
         ended: Some(now()),
-        environment: Some(described(&environment)),
+        environment: Some(environment.described()),
         sandbox: protections(&records),
         course: course.clone(),
         ..record
@@ -104,17 +101,6 @@ fn key(context: &Context<'_>, fetched: &Fetched, plugins: &Plugins, environment:
     key::key(settings, fetched, &plugins.identities(), &environment.digest(), &validation)
 }
 
-/// The environment, as `run.json` tells it.
-fn described(environment: &Environment) -> serde_json::Value {
-    serde_json::json!({
-        "python": environment.python,
-        "version": environment.version,
-        "torch": environment.torch,
-        "origin": environment.origin,
-        "digest": environment.digest(),
-    })
-}
-
 fn summary(context: &Context<'_>, fetched: &Fetched, findings: Findings, course: Course, changes: Changes) -> Summary {
     let [library, manifest, report] = places(&context.settings.out);
     Summary {
@@ -127,27 +113,5 @@ fn summary(context: &Context<'_>, fetched: &Fetched, findings: Findings, course:
         manifest,
         report,
         changes,
-    }
-}
-
-/// Measures a whole run.
-struct Clock {
-    started: Instant,
-    cpu: Duration,
-}
-
-impl Clock {
-    fn start() -> Self {
-        Self { started: Instant::now(), cpu: cpu_time() }
-    }
-
-    fn course(&self, stages: Vec<StageCourse>, validation: Option<ValidationCourse>) -> Course {
-        Course {
-            stages,
-            validation,
-            wall_seconds: self.started.elapsed().as_secs_f64(),
-            cpu_seconds: cpu_time().saturating_sub(self.cpu).as_secs_f64(),
-            peak_memory: peak_memory(),
-        }
     }
 }

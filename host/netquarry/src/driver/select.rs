@@ -22,26 +22,29 @@ fn is_suffix(suffix: &str, path: &str) -> bool {
     }
 }
 
+/// Whether `name` is a block's whole path, with or without its source.
+pub fn is_whole(name: &str, block: &str) -> bool {
+    block == name || block.split_once(':').is_some_and(|(_, path)| path == name)
+}
+
 /// The blocks that `name` means, the likeliest first: an exact path before a part of one, then by the priority of the
 /// source, the depth of the module, and the name.
 pub fn ranked<'a>(name: &str, candidates: &'a [Candidate]) -> Vec<&'a Candidate> {
     let mut found: Vec<&Candidate> = candidates.iter().filter(|candidate| means(name, &candidate.block)).collect();
-    let path = |candidate: &Candidate| {
-        candidate.block.split_once(':').map_or(candidate.block.clone(), |(_, path)| path.to_owned())
-    };
     found.sort_by_cached_key(|candidate| {
-        let is_whole = candidate.block == name || path(candidate) == name;
-        (!is_whole, candidate.priority, candidate.block.matches('.').count(), candidate.block.clone())
+        (
+            !is_whole(name, &candidate.block),
+            candidate.priority,
+            candidate.block.matches('.').count(),
+            candidate.block.clone(),
+        )
     });
     found
 }
 
 /// The one that `name` means exactly, where it is a whole path that one block has.
 pub fn exact<'a>(name: &str, ranked: &[&'a Candidate]) -> Option<&'a Candidate> {
-    let is_whole = |candidate: &&&Candidate| {
-        candidate.block == name || candidate.block.split_once(':').is_some_and(|(_, path)| path == name)
-    };
-    let mut whole = ranked.iter().filter(is_whole);
+    let mut whole = ranked.iter().filter(|candidate| is_whole(name, &candidate.block));
     match (whole.next(), whole.next(), ranked) {
         (Some(candidate), None, _) | (None, None, [candidate]) => Some(candidate),
         _ => None,

@@ -1,6 +1,6 @@
 //! The parameters of a block's constructor and of its `forward`, as upstream writes them.
 
-use netquarry_core::facts::{FunctionFacts, ParameterKind};
+use netquarry_core::facts::FunctionFacts;
 use netquarry_core::index::{Base, DefinitionId, Variable};
 use netquarry_core::record::ParameterRecord;
 use netquarry_core::source::TextRange;
@@ -33,7 +33,7 @@ fn records(indexed: &Indexed, definition: DefinitionId, function: &FunctionFacts
     let bound = if is_static { 0 } else { 1 };
     let record = |parameter: &netquarry_core::facts::Parameter| ParameterRecord {
         name: facts.name(parameter.name).to_owned(),
-        kind: kind_name(parameter.kind).to_owned(),
+        kind: parameter.kind,
         annotation: parameter.annotation.and_then(slice),
         default: parameter.default.and_then(slice),
     };
@@ -42,14 +42,4 @@ fn records(indexed: &Indexed, definition: DefinitionId, function: &FunctionFacts
 
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-fn kind_name(kind: ParameterKind) -> &'static str {
-    match kind {
-        ParameterKind::PositionalOnly => "positional_only",
-        ParameterKind::PositionalOrKeyword => "positional_or_keyword",
-        ParameterKind::Variadic => "variadic",
-        ParameterKind::KeywordOnly => "keyword_only",
-        ParameterKind::VariadicKeyword => "variadic_keyword",
-    }
 }

@@ -15,18 +15,17 @@ use super::context::Context;
 use super::discover::Candidate;
 use super::fetch::FetchedSource;
 use super::upstream::Upstreams;
-use crate::course::{Stage, StageCourse, Stopwatch, ValidationCourse, human_count, human_seconds, human_things};
+use crate::course::{Stage, StageCourse, Stopwatch, ValidationCourse};
 use crate::environment::Environment;
 use crate::interrupt;
 use crate::problem::Problem;
+use crate::quantity::{human_count, human_seconds, human_things};
 use crate::validate::{self, Job, Options, Upstream, WorkerStatistics};
 
 /// What came out of the stage.
 pub struct Validated {
     /// One for each candidate, in their order; `None` where there is no bundle.
     pub verdicts: Vec<Option<Verdict>>,
-    /// Those that came out of the store.
-    pub cached: usize,
     /// What running the bundles took; `None` where none had to run.
     pub workers: Option<ValidationCourse>,
     pub course: StageCourse,
@@ -109,7 +108,7 @@ pub fn validate(
         &format!("{} in {elapsed}, {} from the cache", human_things(total, "bundle"), human_count(cached)),
     );
     let workers = statistics.as_ref().map(workers);
-    Ok(Validated { verdicts, cached, workers, course: watch.stop("bundle", total, cached) })
+    Ok(Validated { verdicts, workers, course: watch.stop("bundle", total, cached) })
 }
 
 fn workers(statistics: &WorkerStatistics) -> ValidationCourse {

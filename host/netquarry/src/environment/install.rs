@@ -20,6 +20,11 @@ use super::{Environment, EnvironmentError, Origin, interpreter};
 /// What is installed, wheels only. numpy and Pillow are what bundles may import beside torch.
 const REQUIREMENTS: [&str; 4] = ["torch==2.15.0", "torchvision==0.29.2", "numpy==2.4.6", "pillow==13.0.0"];
 
+/// The distributions that an environment of ours is made with.
+pub fn distributions() -> impl Iterator<Item = &'static str> {
+    REQUIREMENTS.iter().filter_map(|requirement| requirement.split("==").next())
+}
+
 /// What [`REQUIREMENTS`] take on disk, CUDA's libraries included: no wheel of torch on PyPI for Linux comes without.
 const DISK_BYTES: u64 = 5_400_000_000;
 /// What is downloaded, and kept in pip's cache besides.

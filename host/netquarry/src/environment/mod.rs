@@ -20,7 +20,7 @@ mod pip;
 mod tests;
 
 pub use error::EnvironmentError;
-pub use install::{Installation, Preparation, Progress};
+pub use install::{Installation, Preparation, Progress, distributions};
 
 use interpreter::{Interpreter, PythonVersion};
 
@@ -79,6 +79,17 @@ impl Environment {
         format!("{:x}", hasher.finalize())
     }
 
+    /// As `run.json` tells it.
+    pub fn described(&self) -> serde_json::Value {
+        serde_json::json!({
+            "python": self.python,
+            "version": self.version,
+            "torch": self.torch,
+            "origin": self.origin,
+            "digest": self.digest(),
+        })
+    }
+
     /// Whether `import name` finds something: in the standard library or in an installed distribution.
     pub fn provides(&self, name: &str) -> bool {
         self.standard_library.contains(name) || self.packages.contains_key(name)
@@ -115,7 +126,7 @@ pub struct Request {
     pub virtual_environment: Option<PathBuf>,
     /// Folders to look for interpreters in, in order.
     pub path: Vec<PathBuf>,
-    /// The folder that holds everything we keep between runs; an environment of ours lies in `environments/` there.
+    /// The folder that holds everything we keep between runs; an environment of ours lies in `environment/` there.
     pub cache: PathBuf,
 }
 
@@ -161,22 +172,22 @@ pub fn plan(request: &Request) -> Result<Plan, EnvironmentError> {
         return Ok(ready(found));
     }
     let mut base = None;
-    let mut too_old = None;
+    let mut passed_over = None;
     for python in on_path(&request.path) {
         let Ok(interpreter) = interpreter::query(&python) else {
             continue;
         };
         if interpreter.version() < OLDEST_PYTHON {
-            too_old.get_or_insert(EnvironmentError::TooOld { python, version: interpreter.version });
+            passed_over.get_or_insert(EnvironmentError::TooOld { python, version: interpreter.version });
         } else if interpreter.distributions.contains_key("torch") {
             return Environment::new(&python, interpreter, Origin::Path).map(ready);
         } else if base.is_none() && interpreter.makes_environments {
             base = Some(python);
         } else {
-            too_old.get_or_insert(EnvironmentError::NoVenv { python });
+            passed_over.get_or_insert(EnvironmentError::NoVenv { python });
         }
     }
-    match (base, too_old) {
+    match (base, passed_over) {
         (Some(python), _) => Ok(Plan::Install(Installation::new(python, &request.cache))),
         (None, Some(reason)) => Err(reason),
         (None, None) => Err(EnvironmentError::NoPython),

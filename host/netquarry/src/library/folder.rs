@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::run_record::{self, PROGRAM, RunRecord, State};
+use super::run_record::{self, Contents, PROGRAM, RunRecord, State};
 use crate::problem::Problem;
 
 /// The files of a library by path relative to its folder, `/` between the parts.
@@ -34,9 +34,10 @@ pub struct Changes {
 }
 
 impl OutputFolder {
-    /// Opens `path` for writing: a new or empty folder, or one that a run has made. Locks are kept in `locks`.
-    pub fn open(path: &Path, locks: &Path) -> Result<Self, Problem> {
-        refuse_foreign(path)?;
+    /// Opens `path` for writing: a new or empty folder, or one that holds such contents already. Locks are kept in
+    /// `locks`.
+    pub fn open(path: &Path, contents: Contents, locks: &Path) -> Result<Self, Problem> {
+        refuse_foreign(path, contents)?;
         fs::create_dir_all(path).map_err(|error| Problem::io("make the output folder", path, error))?;
         let lock = lock(path, locks)?;
         Ok(Self { path: path.to_owned(), _lock: lock })
@@ -143,8 +144,8 @@ impl OutputFolder {
     }
 }
 
-/// A folder that holds anything is ours only if its `run.json` says so.
-fn refuse_foreign(path: &Path) -> Result<(), Problem> {
+/// A folder that holds anything is ours only if its `run.json` says so, and is written to by what made it only.
+fn refuse_foreign(path: &Path, contents: Contents) -> Result<(), Problem> {
     let entries = match fs::read_dir(path) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -153,14 +154,31 @@ fn refuse_foreign(path: &Path) -> Result<(), Problem> {
     let is_leftover = |name: &str| name.starts_with(".netquarry-");
     let holds_something = entries.flatten().any(|entry| !is_leftover(&entry.file_name().to_string_lossy()));
     let record = fs::read(path.join(run_record::FILE_NAME)).ok();
-    let is_ours = record.and_then(|text| serde_json::from_slice::<serde_json::Value>(&text).ok());
-    let is_ours = is_ours.is_some_and(|value| value.get("program").and_then(|name| name.as_str()) == Some(PROGRAM));
-    if holds_something && !is_ours {
-        return Err(Problem::new(format!("`{}` is not an output folder of netquarry", path.display()))
-            .because("it holds files, and no run.json of netquarry beside them")
-            .help("choose another folder with --out, or empty this one if nothing in it is needed"));
+    let mark = record.and_then(|text| serde_json::from_slice::<Mark>(&text).ok());
+    match mark.filter(|mark| mark.program == PROGRAM) {
+        Some(mark) if mark.contents != contents => {
+            let held = match mark.contents {
+                Contents::Library => "a library of blocks",
+                Contents::Deduplicated => "what `netquarry dedup` kept",
+            };
+            Err(Problem::new(format!("`{}` holds {held}, which this command would replace", path.display()))
+                .help("choose another folder with --out"))
+        }
+        None if holds_something => {
+            Err(Problem::new(format!("`{}` is not an output folder of netquarry", path.display()))
+                .because("it holds files, and no run.json of netquarry beside them")
+                .help("choose another folder with --out, or empty this one if nothing in it is needed"))
+        }
+        _ => Ok(()),
     }
-    Ok(())
+}
+
+/// As much of a `run.json` as every version writes.
+#[derive(serde::Deserialize)]
+struct Mark {
+    program: String,
+    #[serde(default)]
+    contents: Contents,
 }
 
 fn lock(path: &Path, locks: &Path) -> Result<File, Problem> {
@@ -197,7 +215,20 @@ mod tests {
     }
 
     fn open(base: &Path) -> Result<OutputFolder, Problem> {
-        OutputFolder::open(&base.join("out"), &base.join("locks"))
+        OutputFolder::open(&base.join("out"), Contents::Library, &base.join("locks"))
+    }
+
+    #[test]
+    fn a_library_is_not_replaced_by_what_a_deduplication_kept() {
+        let base = tempfile::tempdir().unwrap();
+        let folder = open(base.path()).unwrap();
+        folder.write(&files(&[("blocks/A.py", "a")]), finished()).unwrap();
+        drop(folder);
+        let deduplicated =
+            OutputFolder::open(&base.path().join("out"), Contents::Deduplicated, &base.path().join("locks"));
+        let problem = deduplicated.expect_err("the folder is a library");
+        assert_eq!(problem.help_text(), Some("choose another folder with --out"));
+        open(base.path()).expect("a library takes the place of a library");
     }
 
     #[test]

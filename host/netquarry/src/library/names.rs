@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use sha2::{Digest, Sha256};
 
+use super::folder::hexadecimal;
+
 /// What a file name is made from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NamedBlock<'a> {
@@ -14,11 +16,6 @@ pub struct NamedBlock<'a> {
 }
 
 /// The stem of every block's file: `DropPath` where no other block bears that name, in whatever case of letters, and
-/// The stem with a digest of the block's identity, for one that is taken already.
-pub fn apart(stem: &str, block: &str) -> String {
-    format!("{stem}__{}", short_digest(block))
-}
-
 /// `Bottleneck__timm_models_resnet` for each of those that share one. The stems depend on the whole set, so callers pass
 /// all candidates of the corpus, not the ones that happen to be promoted.
 pub fn file_stems(blocks: &[NamedBlock<'_>]) -> BTreeMap<String, String> {
@@ -44,6 +41,11 @@ pub fn file_stems(blocks: &[NamedBlock<'_>]) -> BTreeMap<String, String> {
         }
     }
     stems
+}
+
+/// The stem with a digest of the block's identity, for one that is taken already.
+pub fn apart(stem: &str, block: &str) -> String {
+    format!("{stem}__{}", short_digest(block))
 }
 
 /// `Bottleneck__timm_models_resnet` for `timm:timm.models.resnet.Bottleneck`; the source is named where the module does
@@ -79,7 +81,7 @@ fn is_plain(name: &str) -> bool {
 }
 
 fn short_digest(text: &str) -> String {
-    Sha256::digest(text.as_bytes())[..4].iter().map(|byte| format!("{byte:02x}")).collect()
+    hexadecimal(&Sha256::digest(text.as_bytes())[..4])
 }
 
 #[cfg(test)]

@@ -3,11 +3,9 @@
 use std::collections::BTreeSet;
 
 /// Distributions whose import package bears another name. Sorted by package.
-const DISTRIBUTIONS: [(&str, &str); 19] = [
+const DISTRIBUTIONS: [(&str, &str); 16] = [
     ("Crypto", "pycryptodome"),
-    ("MinkowskiEngine", "MinkowskiEngine"),
     ("PIL", "Pillow"),
-    ("apex", "apex"),
     ("attr", "attrs"),
     ("bs4", "beautifulsoup4"),
     ("cv2", "opencv-python-headless"),
@@ -16,7 +14,6 @@ const DISTRIBUTIONS: [(&str, &str); 19] = [
     ("mpl_toolkits", "matplotlib"),
     ("open_clip", "open-clip-torch"),
     ("pkg_resources", "setuptools"),
-    ("pycocotools", "pycocotools"),
     ("segmentation_models_pytorch", "segmentation-models-pytorch"),
     ("skimage", "scikit-image"),
     ("sklearn", "scikit-learn"),

@@ -12,13 +12,24 @@ pub const FILE_NAME: &str = "run.json";
 /// Stands in every `run.json` and nowhere else.
 pub const PROGRAM: &str = "netquarry";
 
+/// What the folder holds. One kind never takes the place of the other: each would remove what it does not know.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Contents {
+    /// Blocks with a manifest.
+    #[default]
+    Library,
+    /// The models that a deduplication kept, with its decisions.
+    Deduplicated,
+}
+
 /// How far the files of the folder can be trusted to belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
     /// Begun and not ended: `files` lists what it may have written.
     Unfinished,
-    /// The library is what a whole run left.
+    /// The files are what one whole run left.
     Finished,
     /// Single blocks were added to it afterwards.
     Extended,
@@ -29,6 +40,8 @@ pub enum State {
 pub struct RunRecord {
     pub program: String,
     pub version: String,
+    #[serde(default)]
+    pub contents: Contents,
     pub state: State,
     /// Everything that the outputs depend on, as one digest: an equal run would write the same files.
     pub key: Option<String>,
@@ -74,6 +87,7 @@ impl RunRecord {
         Self {
             program: PROGRAM.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            contents: Contents::Library,
             state: State::Unfinished,
             key: None,
             started: now(),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::course::human_count;
+use crate::quantity::human_count;
 
 /// A part of a bar. `class` is one of the style sheet's fills.
 #[derive(Clone, Debug)]

@@ -6,10 +6,8 @@ use netquarry_core::record::BlockRecord;
 use netquarry_core::verdict::Level;
 
 use super::figures::{Bar, Segment, escaped, histogram, horizontal_bars, legend};
-use crate::course::human_count;
-use crate::findings::{
-    Bin, FailureTally, Findings, Group, LevelTally, Tally, category_name, failure_name, is_promoted, is_removed,
-};
+use crate::findings::{Bin, FailureTally, Findings, Group, LevelTally, Tally, is_promoted, is_removed};
+use crate::quantity::human_count;
 use crate::summary::percentage;
 
 /// Its name in the output folder.
@@ -134,7 +132,7 @@ fn levels(findings: &Findings) -> String {
 fn failures(findings: &Findings) -> String {
     let bar = |failure: &FailureTally| {
         let segments = vec![Segment { class: "fill-bad", meaning: "blocks", value: failure.count }];
-        Bar::new(failure_name(failure.class).replace('_', " "), segments)
+        Bar::new(failure.class.name().replace('_', " "), segments)
     };
     if findings.failures.is_empty() {
         return "<p>None did.</p>".to_owned();
@@ -150,7 +148,7 @@ fn failure_table(findings: &Findings) -> String {
         let message = failure.message.lines().next().unwrap_or("");
         format!(
             "<tr><td>{}</td><td><code>{}</code></td><td><code>{}</code></td></tr>\n",
-            escaped(&failure_name(failure.class)),
+            escaped(failure.class.name()),
             escaped(message),
             escaped(&failure.block)
         )
@@ -198,10 +196,10 @@ fn blocks(page: &Page<'_>) -> String {
 
 fn row(record: &BlockRecord, gate: Level) -> String {
     let end = match &record.failure {
-        _ if is_promoted(record, gate) && is_removed(record) => "duplicate".to_owned(),
-        _ if is_promoted(record, gate) => "in the library".to_owned(),
-        Some(failure) => failure_name(failure.class),
-        None => "undecided".to_owned(),
+        _ if is_promoted(record, gate) && is_removed(record) => "duplicate",
+        _ if is_promoted(record, gate) => "in the library",
+        Some(failure) => failure.class.name(),
+        None => "undecided",
     };
     let path = record.block.split_once(':').map_or(record.block.as_str(), |(_, path)| path);
     let name = match &record.bundle {
@@ -210,12 +208,12 @@ fn row(record: &BlockRecord, gate: Level) -> String {
     };
     format!(
         "<tr><td>{name}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-        category_name(record.category).replace('_', " "),
+        record.category.name().replace('_', " "),
         escaped(&record.source.name),
         record.level,
         record.lines.map(|lines| lines.to_string()).unwrap_or_default(),
         escaped(record.license.as_deref().unwrap_or("")),
-        escaped(&end),
+        escaped(end),
     )
 }
 

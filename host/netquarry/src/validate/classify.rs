@@ -45,12 +45,6 @@ pub(super) fn is_no_matter_of_arguments(class: FailureClass) -> bool {
     }
 }
 
-/// The name of a class as records write it.
-pub(super) fn name(class: FailureClass) -> String {
-    let value = serde_json::to_value(class).expect("a class is written as its name");
-    value.as_str().expect("a class is written as its name").to_owned()
-}
-
 fn own_class(exception: &Exception, job: &Job, environment: &Environment) -> FailureClass {
     let message = exception.message.as_str();
     match exception.class.as_str() {

@@ -1,6 +1,6 @@
 //! From what a child reported and how it ended to a verdict.
 
-use netquarry_core::verdict::{Failure, FailureClass, Level, Outcome, Verdict};
+use netquarry_core::verdict::{ARGUMENTS_NOT_FOUND, Failure, FailureClass, Level, Outcome, Verdict};
 
 use super::follow::Run;
 use super::pool::Attempted;
@@ -136,7 +136,7 @@ impl Judge<'_> {
             }
         }
         let first = exception.map(|first| format!("; the first try: {}: {}", first.class, first.message));
-        let note = format!("arguments_not_found: {}: {note}{}", TRIED[self.next].name(), first.unwrap_or_default());
+        let note = format!("{ARGUMENTS_NOT_FOUND}: {}: {note}{}", TRIED[self.next].name(), first.unwrap_or_default());
         let note = self.scrub(&note);
         self.verdict.evidence.notes.push(note);
         self.settled = true;
@@ -155,12 +155,12 @@ impl Judge<'_> {
         // An argument that was guessed too large takes more than a block can be blamed for.
         let guessed = self.job.arguments.is_none() && TRIED[self.next] >= Level::Construct;
         if guessed && !matches!(class, FailureClass::PolicyViolation | FailureClass::Harness) {
-            let name = classify::name(class);
+            let name = class.name();
             let level = TRIED[self.next].name();
             self.verdict
                 .evidence
                 .notes
-                .push(format!("arguments_not_found: {level}: {name} with guessed arguments: {message}"));
+                .push(format!("{ARGUMENTS_NOT_FOUND}: {level}: {name} with guessed arguments: {message}"));
             self.settled = true;
         } else {
             self.fail_with(class, &message, None);

@@ -31,6 +31,10 @@ mod worker;
 
 pub use pool::WorkerStatistics;
 
+/// The version of how reports are judged. Raise it with every change to `classify`, `follow`, `judge` or `scrub` after
+/// which the same report gives another verdict: verdicts that were kept before are then reached anew.
+pub const VALIDATION_VERSION: u32 = 1;
+
 /// One bundle to validate.
 #[derive(Clone, Debug)]
 pub struct Job {
@@ -183,10 +187,12 @@ where
 
 impl Options {
     /// SHA-256, in hexadecimal, of everything beside the job and the environment that a verdict depends on: the level,
-    /// the limits, and the worker's own source.
+    /// the limits, the worker's own source, the system calls that it refuses, and how its reports are judged.
     pub fn digest(&self) -> String {
         let mut hasher = Sha256::new();
         hasher.update(env!("CARGO_PKG_VERSION"));
+        hasher.update(VALIDATION_VERSION.to_le_bytes());
+        hasher.update(filter::programs().concat());
         hasher.update(self.level.name());
         hasher.update(serde_json::to_vec(&self.limits).expect("limits are plain numbers"));
         for (path, text) in program::FILES {

@@ -224,7 +224,7 @@ impl<'a> Pool<'a> {
         shared.children.fetch_add(1, Ordering::Relaxed);
         let attempted = match self.run(&job, &shared.worker, Task::LookUp(&questions.lookups))? {
             Ok(attempted) => attempted,
-            Err(WorkerLost) => {
+            Err(WorkerLost(_)) => {
                 place.upstream.lock().expect("nothing panics here").take();
                 return Ok(Err("the Python worker ended while it looked".to_owned()));
             }
@@ -258,7 +258,9 @@ impl<'a> Pool<'a> {
                     (verdict, transient && attempt < self.options.attempts)
                 }
                 // However few attempts there are: it may have been another job.
-                Err(WorkerLost) => {
+                Err(WorkerLost(error)) => {
+                    // Not in the verdict: which end notices first is a matter of chance.
+                    tracing::warn!(block = job.id, %error, "a Python worker was lost");
                     self.statistics(|statistics| statistics.workers_lost += 1);
                     (judge::lost(), !mem::replace(&mut lost, true))
                 }
@@ -305,7 +307,7 @@ impl<'a> Pool<'a> {
         warmth: Warmth,
         question: &Question<'_>,
     ) -> Result<Result<Observation, String>, ValidateError> {
-        let mut lost = 0;
+        let mut attempts = self.options.attempts.max(2);
         loop {
             let shared = match question.side {
                 Side::Bundle => self.shared(place.worker(warmth), warmth)?,
@@ -316,16 +318,19 @@ impl<'a> Pool<'a> {
                 Ok(attempted) if attempted.run.ending.status == 0 && !attempted.run.forged => {
                     return Ok(Ok(Observation::of(&attempted.run.events)));
                 }
+                // The machine may have been slow, or short of memory.
+                Ok(attempted) if attempts > 1 && (attempted.run.timed_out || attempted.run.ending.status < 0) => {}
                 Ok(attempted) => return Ok(Err(judge::told_ending(&attempted.run, self.options))),
-                Err(WorkerLost) => {
+                Err(WorkerLost(error)) => {
+                    tracing::warn!(block = job.id, %error, "a Python worker was lost");
                     self.statistics(|statistics| statistics.workers_lost += 1);
                     self.forget(place, warmth, &shared);
-                    lost += 1;
+                    if attempts <= 1 {
+                        return Ok(Err("the Python worker ended while it ran this".to_owned()));
+                    }
                 }
             }
-            if lost == 2 {
-                return Ok(Err("the Python worker ended while it ran this".to_owned()));
-            }
+            attempts -= 1;
         }
     }
 

@@ -67,7 +67,7 @@ impl Case {
     /// What is wrong with the verdict, in a sentence.
     fn complaint(&self, verdict: &Verdict) -> Option<String> {
         let failure = verdict.failure.as_ref();
-        let class = failure.map(|failure| super::classify::name(failure.class));
+        let class = failure.map(|failure| failure.class.name().to_owned());
         let outcome = match class {
             Some(class) => {
                 let failed = Level::ALL.into_iter().find(|level| verdict.outcome(*level) == Outcome::Failed);

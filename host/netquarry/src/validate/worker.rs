@@ -19,6 +19,7 @@ use crate::environment::Environment;
 
 /// How long a worker may take to import torch; a cold disk makes it slow.
 const START: Duration = Duration::from_secs(180);
+
 /// A worker that is ready to fork. Dropping it ends it and all its children.
 #[derive(Debug)]
 pub(super) struct Worker {
@@ -33,7 +34,7 @@ pub(super) struct Worker {
 /// The worker cannot tell what became of the child: it died, or does not answer. No other child of it can be trusted to
 /// be followed to its end.
 #[derive(Debug)]
-pub(super) struct WorkerLost;
+pub(super) struct WorkerLost(pub(super) io::Error);
 
 impl Worker {
     /// Starts Python and waits until it has imported torch.
@@ -87,8 +88,8 @@ impl Worker {
 
     /// Has a child forked for `job` and follows it until it has ended, in time or by force.
     pub(super) fn run(&self, job: &ChildJob<'_>, limits: &Limits) -> Result<Run, WorkerLost> {
-        let (socket, report, output) = self.submit(job).map_err(|_| WorkerLost)?;
-        follow::to_the_end(socket, report, output, job.token, limits).map_err(|_| WorkerLost)
+        let (socket, report, output) = self.submit(job).map_err(WorkerLost)?;
+        follow::to_the_end(socket, report, output, job.token, limits).map_err(WorkerLost)
     }
 
     /// Hands the job over; our ends of the job's socket, of the report and of what the child prints come back.
