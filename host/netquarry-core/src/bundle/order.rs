@@ -76,7 +76,7 @@ impl Graph {
         for definition in closure.definitions.keys() {
             items.push((index.imports().rank(*definition), Item::Definition(*definition)));
         }
-        for variable in closure.replacements.keys() {
+        for variable in closure.substitutions.keys() {
             items.push((variable_rank(index, *variable), Item::Replacement(*variable)));
         }
         for (file, symbol) in uses.aliases.keys() {
@@ -101,7 +101,7 @@ impl Graph {
                     Item::Alias(file, symbol) => {
                         node.eager = providers.of_variable(uses.aliases[&(*file, *symbol)], *rank)
                     }
-                    Item::Replacement(_) => {}
+                    Item::Replacement(variable) => providers.connect_replacement(&mut node, *variable, uses),
                 }
                 node
             })
@@ -158,6 +158,21 @@ impl Providers<'_> {
         if is_decorated {
             node.called.push(own);
         }
+    }
+
+    fn connect_replacement(&self, node: &mut Node, variable: Variable, uses: &Uses<'_>) {
+        for (used, named) in &uses.by_replacement[&variable] {
+            let Named::Variable(variable) = named else { continue };
+            let provided = self.of_variable(*variable, node.rank);
+            if used.is_eager {
+                node.called.extend(&provided);
+                node.eager.extend(provided);
+            } else {
+                node.lazy.extend(provided);
+            }
+        }
+        let own = self.places[&Item::Replacement(variable)];
+        node.eager.retain(|place| *place != own);
     }
 
     /// The items that bind and change a variable up to `rank`; all that bind it where upstream would run none before.
