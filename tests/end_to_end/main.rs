@@ -5,6 +5,7 @@
 mod bad_input;
 mod blocks;
 mod commands;
+mod equivalents;
 mod library;
 mod parity;
 mod report;

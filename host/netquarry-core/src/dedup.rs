@@ -35,14 +35,20 @@ pub enum Normalisation {
     /// NN-DUP's: the regions of `Module` classes and the functions that they call, comments and docstrings stripped,
     /// foreign names as `ID`, literals as `NUM` and `STR`.
     NnDup,
+    /// The whole code as it is, comments and docstrings stripped.
+    Code,
+    /// Likewise the class that bears the name of the block, its own name as `ID`; the whole code where it has none.
+    Class,
 }
 
 impl Normalisation {
-    pub const ALL: [Self; 1] = [Self::NnDup];
+    pub const ALL: [Self; 3] = [Self::NnDup, Self::Code, Self::Class];
 
     pub fn name(self) -> &'static str {
         match self {
             Self::NnDup => "nn-dup",
+            Self::Code => "code",
+            Self::Class => "class",
         }
     }
 }

@@ -98,7 +98,8 @@ pub struct UnresolvedName {
     pub name: String,
     /// `timm/layers/x.py:12`
     pub upstream: String,
-    /// Upstream itself leaves it undefined: no statement of the module binds it.
+    /// Upstream itself leaves it undefined: no statement of the module binds it, or the source holds nothing of the
+    /// package from which it is imported.
     pub undefined_upstream: bool,
     pub message: String,
 }

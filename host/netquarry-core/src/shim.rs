@@ -61,7 +61,7 @@ pub struct RegistryRule {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Replacement {
     pub path: String,
-    /// Python statements that bind the same name.
+    /// Python statements that bind the same name. Free names mean what they mean in the module of the definition.
     pub by: String,
     pub why: String,
 }

@@ -32,8 +32,10 @@ pub struct Configuration {
     /// Consecutive tokens per shingle.
     #[schemars(range(min = 1))]
     pub shingle_width: u32,
-    /// How tokens are normalised, by the host's name for it.
-    pub normalisation: String,
+    /// How tokens are normalised, by the host's names for it. Two blocks are as similar as they are in the
+    /// normalisation in which they are the least similar.
+    #[schemars(length(min = 1))]
+    pub normalisations: Vec<String>,
     /// Hash values per MinHash signature.
     pub permutations: u32,
     /// Bands of a signature; blocks are compared when one band agrees.
@@ -63,7 +65,7 @@ impl Default for Configuration {
             prefer: survivor::DEFAULT.to_vec(),
             prefixes: Vec::new(),
             shingle_width: 10,
-            normalisation: "nn-dup".to_owned(),
+            normalisations: vec!["code".to_owned(), "class".to_owned()],
             permutations: 256,
             bands: 13,
             rows: 19,
@@ -92,6 +94,9 @@ impl Plugin for Lexical {
                 return refuse(format!("/family_thresholds/{family}"), "a similarity is between 0 and 1");
             }
         }
+        if configuration.normalisations.is_empty() {
+            return refuse("/normalisations".to_owned(), "at least one normalisation is needed");
+        }
         if configuration.keep == 0 {
             return refuse("/keep".to_owned(), "at least one block of a component stays");
         }
@@ -116,7 +121,8 @@ impl DedupStrategy for Lexical {
 struct Corpus<'a> {
     blocks: &'a dyn Blocks,
     configuration: &'a Configuration,
-    shingling: Shingling,
+    /// One for each normalisation; the first one finds the candidates.
+    shinglings: Vec<Shingling>,
     summaries: Vec<BlockSummary>,
     /// Empty where families do not matter.
     families: Vec<&'static str>,
@@ -132,9 +138,12 @@ impl<'a> Corpus<'a> {
                 .collect(),
             false => Vec::new(),
         };
-        let shingling =
-            Shingling { normalisation: configuration.normalisation.clone(), width: configuration.shingle_width };
-        Self { blocks, configuration, shingling, summaries, families }
+        let shingling = |normalisation: &String| Shingling {
+            normalisation: normalisation.clone(),
+            width: configuration.shingle_width,
+        };
+        let shinglings = configuration.normalisations.iter().map(shingling).collect();
+        Self { blocks, configuration, shinglings, summaries, families }
     }
 
     /// Groups of blocks whose signatures collide, directly or through others; each is ascending.
@@ -143,7 +152,7 @@ impl<'a> Corpus<'a> {
         let all: Vec<u32> = (0..self.blocks.count()).collect();
         let banding = Banding { permutations, bands, rows };
         let mut groups = Groups::new(self.blocks.count());
-        for pair in self.blocks.candidate_pairs(&all, &self.shingling, banding)? {
+        for pair in self.blocks.candidate_pairs(&all, &self.shinglings[0], banding)? {
             groups.join(pair.first, pair.second);
         }
         Ok(groups.of(&all))
@@ -206,7 +215,7 @@ impl<'a> Corpus<'a> {
         }
         let mut removals = Vec::with_capacity(gone.len());
         for block in gone {
-            let similarities = self.blocks.jaccard(block, &kept, &self.shingling)?;
+            let similarities = self.similarities(block, &kept)?;
             // Of equals the first, which is the best.
             let nearest = similarities.iter().zip(&kept).rev().max_by(|first, second| first.0.total_cmp(second.0));
             let (similarity, survivor) = nearest.expect("a block of each component stays");
@@ -219,9 +228,19 @@ impl<'a> Corpus<'a> {
     fn comparable(&self, block: u32, others: &[u32]) -> Result<Vec<(u32, Option<f64>)>, String> {
         let is_comparable = |other: &u32| self.families.is_empty() || self.family(block) == self.family(*other);
         let compared: Vec<u32> = others.iter().copied().filter(is_comparable).collect();
-        let mut similarities = self.blocks.jaccard(block, &compared, &self.shingling)?.into_iter();
+        let mut similarities = self.similarities(block, &compared)?.into_iter();
         let similarity = |other: &u32| (*other, is_comparable(other).then(|| similarities.next()).flatten());
         Ok(others.iter().map(similarity).collect())
+    }
+
+    /// The least similarity of each of the others to the block, over all normalisations.
+    fn similarities(&self, block: u32, others: &[u32]) -> Result<Vec<f64>, String> {
+        let mut least = vec![1.0_f64; others.len()];
+        for shingling in &self.shinglings {
+            let similarities = self.blocks.jaccard(block, others, shingling)?;
+            least.iter_mut().zip(similarities).for_each(|(least, similarity)| *least = least.min(similarity));
+        }
+        Ok(least)
     }
 
     fn family(&self, block: u32) -> &'static str {

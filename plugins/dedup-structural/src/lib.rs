@@ -32,11 +32,11 @@ impl Default for Configuration {
     fn default() -> Self {
         Self {
             threshold: 0.95,
-            lexical_floor: 0.5,
+            lexical_floor: 0.9,
             compare_empty: false,
             prefer: survivor::DEFAULT.to_vec(),
             shingle_width: 10,
-            normalisation: "nn-dup".to_owned(),
+            normalisation: "class".to_owned(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use netquarry_sdk::shim::Replacement;
 
 /// The dotted path, the Python text and the reason of each.
-const REPLACEMENTS: [(&str, &str, &str); 15] = [
+const REPLACEMENTS: [(&str, &str, &str); 17] = [
     (
         "mmengine.registry.registry.Registry",
         include_str!("replacements/registry.py"),
@@ -41,6 +41,16 @@ const REPLACEMENTS: [(&str, &str, &str); 15] = [
         "mmengine.model.wrappers.utils.is_model_wrapper",
         include_str!("replacements/is_model_wrapper.py"),
         "the registry of wrappers holds torch's two and classes that inherit from them",
+    ),
+    (
+        "mmengine.model.base_module.BaseModule",
+        include_str!("replacements/base_module.py"),
+        "initialises in the same order; upstream notes beside it which initialiser touched which parameter, for a log",
+    ),
+    (
+        "mmengine.model.weight_init.update_init_info",
+        include_str!("replacements/update_init_info.py"),
+        "the notes about initialised parameters, which only a log shows, are not kept",
     ),
     (
         "mmengine.runner.checkpoint._load_checkpoint",

@@ -61,6 +61,13 @@ pub(super) fn collect(index: &Index, closure: &Closure, uses: &Uses<'_>, names: 
     }
     // What makes module objects.
     users.entry((TYPES, TYPES)).or_default();
+    for (variable, named) in &uses.by_replacement {
+        for (_, named) in named {
+            if let Named::External { path, wanted } = named {
+                users.entry((path, wanted)).or_default().insert(variable.file);
+            }
+        }
+    }
     let gateways = gateways(index, closure);
     for ((path, wanted), ways) in &uses.externals {
         let name = names.of(&Named::External { path: path.clone(), wanted: wanted.clone() });

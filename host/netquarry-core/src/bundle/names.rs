@@ -48,7 +48,7 @@ pub(super) fn assign(index: &Index, closure: &Closure, uses: &Uses<'_>) -> Names
     for variable in closure.variables.keys() {
         let claim = if *variable == closure.target.variable {
             Claim::Target
-        } else if closure.replacements.contains_key(variable) {
+        } else if closure.substitutions.contains_key(variable) {
             Claim::Replaced
         } else if index.is_defined_by_statement(*variable) {
             Claim::Defined

@@ -82,7 +82,7 @@ impl Graph {
         for file in closure.namespaces.keys() {
             items.push((last_rank(index, *file), Item::Namespace(*file)));
         }
-        for variable in closure.replacements.keys() {
+        for variable in closure.substitutions.keys() {
             items.push((variable_rank(index, *variable), Item::Replacement(*variable)));
         }
         for (file, symbol) in uses.aliases.keys() {
@@ -111,7 +111,7 @@ impl Graph {
                         let members = uses.namespaces[file].iter();
                         node.eager = members.flat_map(|(_, named)| providers.of(named, *rank)).collect();
                     }
-                    Item::Replacement(_) => {}
+                    Item::Replacement(variable) => providers.connect_replacement(&mut node, *variable, uses),
                 }
                 node
             })
@@ -181,6 +181,21 @@ impl Providers<'_> {
             Named::Module(file) => vec![self.places[&Item::Namespace(*file)]],
             Named::External { .. } => Vec::new(),
         }
+    }
+
+    fn connect_replacement(&self, node: &mut Node, variable: Variable, uses: &Uses<'_>) {
+        for (used, named) in &uses.by_replacement[&variable] {
+            let Named::Variable(variable) = named else { continue };
+            let provided = self.of_variable(*variable, node.rank);
+            if used.is_eager {
+                node.called.extend(&provided);
+                node.eager.extend(provided);
+            } else {
+                node.lazy.extend(provided);
+            }
+        }
+        let own = self.places[&Item::Replacement(variable)];
+        node.eager.retain(|place| *place != own);
     }
 
     /// The items that bind and change a variable up to `rank`; all that bind it where upstream would run none before.

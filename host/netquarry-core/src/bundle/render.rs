@@ -71,10 +71,10 @@ pub(super) fn render(parts: &Parts<'_>, texts: &Texts<'_>) -> Rendered {
                 previous = Some(Place { file: None, is_block: true });
             }
             Item::Replacement(variable) => {
-                let replacement = &parts.closure.replacements[variable];
+                let replacement = &parts.closure.substitutions[variable].rule;
                 page.separate(previous, Place { file: None, is_block: true }, "");
                 page.push(&format!("# Replaces {}: {}\n", parts.index.variable_path(*variable), replacement.why));
-                page.push(replacement.by.trim_end());
+                page.push(replacement_text(parts, *variable).trim_end());
                 page.end_line();
                 previous = Some(Place { file: None, is_block: true });
             }
@@ -101,6 +101,17 @@ fn namespace(parts: &Parts<'_>, file: FileId) -> String {
         format!("# The module {module}, which is used as an object.\n{name} = {types}.ModuleType(\"{module}\")\n");
     for (member, named) in &parts.uses.namespaces[&file] {
         text.push_str(&format!("{name}.{member} = {}\n", parts.names.of(named)));
+    }
+    text
+}
+
+/// The text of a replacement, under the names that the bundle gives to what it uses.
+fn replacement_text(parts: &Parts<'_>, variable: Variable) -> String {
+    let mut text = parts.closure.substitutions[&variable].rule.by.clone();
+    let mut uses: Vec<_> = parts.uses.by_replacement[&variable].iter().collect();
+    uses.sort_by_key(|(used, _)| std::cmp::Reverse(used.range));
+    for (used, named) in uses {
+        text.replace_range(used.range.start as usize..used.range.end as usize, parts.names.of(named));
     }
     text
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use crate::closure::{Closure, Namespace};
+use crate::closure::{Closure, Namespace, SubstitutionUse};
 use crate::facts::{Access, Evaluation, Reference, ReferenceBinding, Role, ScopeKind, Symbol};
 use crate::index::{DefinitionId, FileId, Index, Variable};
 use crate::resolve::{Entity, External, Resolution};
@@ -39,6 +39,8 @@ pub(super) struct Use<'index> {
 pub(super) struct Uses<'index> {
     /// By definition, in the order of their text.
     pub(super) by_definition: BTreeMap<DefinitionId, Vec<(Use<'index>, Named)>>,
+    /// Likewise of the texts that replace a variable's definitions.
+    pub(super) by_replacement: BTreeMap<Variable, Vec<(&'index SubstitutionUse, Named)>>,
     /// The variable that an alias names.
     pub(super) aliases: BTreeMap<(FileId, Symbol), Variable>,
     /// The ways by which an external object is imported.
@@ -72,6 +74,11 @@ pub(super) fn collect<'index>(index: &'index Index, closure: &'index Closure) ->
     }
     for (file, namespace) in &closure.namespaces {
         uses.add_namespace(*file, namespace);
+    }
+    for (variable, substitution) in &closure.substitutions {
+        let named = substitution.uses.iter().filter_map(|used| Some((used, uses.add_replacement_use(used)?)));
+        let named = named.collect();
+        uses.by_replacement.insert(*variable, named);
     }
     uses
 }
@@ -138,6 +145,22 @@ impl<'index> Uses<'index> {
         });
         let named = named.collect();
         self.namespaces.insert(file, named);
+    }
+
+    /// Notes a use in the text of a replacement.
+    fn add_replacement_use(&mut self, used: &SubstitutionUse) -> Option<Named> {
+        match &used.entity {
+            Entity::Variable(variable) => Some(Named::Variable(*variable)),
+            Entity::External(external) => {
+                let key = (external.object_path(), used.name.clone());
+                self.externals.entry(key.clone()).or_default().insert(external.clone());
+                if let External::Root { package, file } = external {
+                    self.root_paths.entry((*file, package.clone())).or_default().insert(used.path.clone());
+                }
+                Some(Named::External { path: key.0, wanted: key.1 })
+            }
+            _ => None,
+        }
     }
 
     /// Notes a use; `None` for one that leaves nothing to name.

@@ -54,7 +54,7 @@ impl Closing<'_> {
             DynamicAnswer::Statements { statements, why } => {
                 if let Entity::Variable(variable) = resolution.entity {
                     let replacement = Replacement { path, by: statements.clone(), why: why.clone() };
-                    self.closure.replacements.insert(variable, replacement);
+                    self.substitute(variable, &replacement);
                 }
                 (statements, why)
             }

@@ -8,11 +8,12 @@ mod namespace;
 mod registrations;
 mod registries;
 mod rules;
+mod substitutions;
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
 
 use crate::facts::{Access, BindingKind, Call, Decorator, Reference, StatementKind};
-use crate::index::{DefinitionId, FileId, Index, Variable};
+use crate::index::{DefinitionId, FileId, Index, Module, Variable};
 use crate::record::{Confidence, ReplacedRecord, UnresolvedName};
 use crate::resolve::{Entity, External, Missing, Resolution};
 use crate::shim::{OperatorNamespace, Replacement};
@@ -62,7 +63,7 @@ pub struct Closure {
     /// Modules that are used as objects.
     pub namespaces: BTreeMap<FileId, Namespace>,
     /// Variables whose definitions a shim replaces.
-    pub replacements: BTreeMap<Variable, Replacement>,
+    pub substitutions: BTreeMap<Variable, Substitution>,
     /// Imports that register the operators that the block uses.
     pub operators: Vec<OperatorNamespace>,
     pub replaced: Vec<ReplacedRecord>,
@@ -81,13 +82,33 @@ pub struct UnknownKey {
     pub key: String,
 }
 
+/// What stands in the place of a definition.
+#[derive(Clone, Debug)]
+pub struct Substitution {
+    pub rule: Replacement,
+    pub uses: Vec<SubstitutionUse>,
+}
+
+/// A free name in the text of a replacement, with its meaning in upstream's module.
+#[derive(Clone, Debug)]
+pub struct SubstitutionUse {
+    /// In the text of the replacement.
+    pub range: TextRange,
+    pub name: String,
+    /// The attributes that are read off it.
+    pub path: Vec<String>,
+    pub entity: Entity,
+    /// It is evaluated when the text runs.
+    pub is_eager: bool,
+}
+
 /// A reference that leads nowhere, or to something that no file can carry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unresolved {
     pub definition: DefinitionId,
     pub range: TextRange,
     pub name: String,
-    /// No statement of the module binds it: upstream has the same fault.
+    /// No statement of the module binds it, or its whole package is gone: upstream has the same fault.
     pub undefined_upstream: bool,
     pub message: String,
 }
@@ -110,7 +131,7 @@ pub fn close(index: &Index, rules: &Rules, target: Target) -> Closure {
             definitions: BTreeMap::new(),
             variables: BTreeMap::new(),
             namespaces: BTreeMap::new(),
-            replacements: BTreeMap::new(),
+            substitutions: BTreeMap::new(),
             operators: Vec::new(),
             replaced: Vec::new(),
             unresolved: Vec::new(),
@@ -195,10 +216,7 @@ impl Closing<'_> {
                 why: replacement.why.clone(),
                 plugin: plugin.to_owned(),
             });
-            self.closure.replacements.insert(variable, replacement.clone());
-            for operators in self.rules.operator_namespaces_in(&replacement.by) {
-                self.need_operator_namespace(&operators.namespace);
-            }
+            self.substitute(variable, replacement);
             return;
         }
         let file = self.index.file(variable.file);
@@ -319,7 +337,10 @@ impl Closing<'_> {
                 self.need_variable(*variable, need);
             }
             Entity::Module(module) => self.need_namespace(definition, range, written, *module),
-            Entity::Missing(missing) => self.unresolved(definition, range, written, false, missing_message(missing)),
+            Entity::Missing(missing) => {
+                let is_upstreams = self.is_without_package(definition.file, &missing.module);
+                self.unresolved(definition, range, written, is_upstreams, missing_message(missing));
+            }
             Entity::Namespace(_, package) => {
                 let message = format!("the namespace package `{package}` is used as an object");
                 self.unresolved(definition, range, written, false, message);
@@ -346,6 +367,14 @@ impl Closing<'_> {
     ) {
         let name = name.to_owned();
         self.closure.unresolved.push(Unresolved { definition, range, name, undefined_upstream, message });
+    }
+
+    /// Whether the source holds not even the package of a module that it lacks. A module that a build makes stands in a
+    /// package with others; this one is gone, and upstream's import of it fails.
+    fn is_without_package(&self, file: FileId, module: &str) -> bool {
+        let package = module.rsplit_once('.').map(|(package, _)| package);
+        let source = self.index.file(file).source;
+        package.is_some_and(|package| self.index.find_module(source, package) == Module::Missing)
     }
 
     /// A function may bind a global name that no statement at module level does.

@@ -1,12 +1,15 @@
 //! The rules of all shims, to be asked about a dotted path.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use super::registrations::Registrations;
 use crate::dynamic::{DynamicAnswer, DynamicQuestion};
+use crate::facts::FileFacts;
 use crate::index::{FileId, Index};
 use crate::shim::{BlockArguments, OperatorNamespace, RegistryRule, Replacement, Rule, ShimTables};
+use crate::syntax;
 
 /// Asks shims about the names that their tables mark as dynamic.
 pub trait Dynamics: Send + Sync {
@@ -24,6 +27,8 @@ pub struct Rules {
     tables: Vec<ShimTables>,
     dynamics: Option<Arc<dyn Dynamics>>,
     registrations: Arc<OnceLock<Registrations>>,
+    /// The facts of the replacements' texts.
+    replacements: Arc<HashMap<String, FileFacts>>,
 }
 
 impl fmt::Debug for Rules {
@@ -35,7 +40,9 @@ impl fmt::Debug for Rules {
 impl Rules {
     /// The rules of the tables alone: what they mark as dynamic stays unanswered.
     pub fn new(tables: Vec<ShimTables>) -> Self {
-        Self { tables, dynamics: None, registrations: Arc::default() }
+        let texts = tables.iter().flat_map(|tables| &tables.replaced_definitions);
+        let replacements = texts.map(|rule| (rule.by.clone(), syntax::facts(rule.by.as_bytes()))).collect();
+        Self { tables, dynamics: None, registrations: Arc::default(), replacements: Arc::new(replacements) }
     }
 
     pub fn with_dynamics(self, dynamics: Arc<dyn Dynamics>) -> Self {
@@ -78,6 +85,11 @@ impl Rules {
     /// What the files of the index register.
     pub(super) fn registrations(&self, index: &Index) -> &Registrations {
         self.registrations.get_or_init(|| Registrations::gather(index, self))
+    }
+
+    /// The facts of a replacement's text; `None` where it is an answer to a question.
+    pub(super) fn replacement_facts(&self, by: &str) -> Option<&FileFacts> {
+        self.replacements.get(by)
     }
 
     pub fn arguments(&self, path: &str) -> Option<(&BlockArguments, &str)> {

@@ -9,7 +9,7 @@ use super::banding::{self, Member};
 use super::minhash::{self, Signature};
 use super::shingles::{self, Shingles};
 use super::structure;
-use super::tokens::normalised_tokens;
+use super::tokens::{NormalisedTokens, class_tokens, code_tokens, normalised_tokens};
 use crate::dedup::{Banding, BlockSet, BlockSummary, Normalisation, Shingling, SimilarPair, Structure};
 
 /// Blocks in memory. Tokens are made anew when asked for; shingles (8 bytes each), signatures (512 or 1,024 bytes) and
@@ -54,12 +54,15 @@ impl CodeBlocks {
 
 impl CodeBlock {
     fn shingles(&self, shingling: Shingling) -> Arc<Shingles> {
-        self.shingles.get(shingling, || {
-            let tokens = match shingling.normalisation {
-                Normalisation::NnDup => normalised_tokens(&self.code),
-            };
-            Shingles::new(&tokens, shingling.width as usize)
-        })
+        self.shingles.get(shingling, || Shingles::new(&self.tokens(shingling.normalisation), shingling.width as usize))
+    }
+
+    fn tokens(&self, normalisation: Normalisation) -> NormalisedTokens {
+        match normalisation {
+            Normalisation::NnDup => normalised_tokens(&self.code),
+            Normalisation::Code => code_tokens(&self.code),
+            Normalisation::Class => class_tokens(&self.code, &self.summary.name),
+        }
     }
 
     fn signature(&self, shingling: Shingling, permutations: u32) -> Arc<Signature> {
@@ -85,8 +88,7 @@ impl BlockSet for CodeBlocks {
     }
 
     fn tokens(&self, block: u32, normalisation: Normalisation) -> Vec<String> {
-        let Normalisation::NnDup = normalisation;
-        normalised_tokens(&self.block(block).code).iter().map(str::to_owned).collect()
+        self.block(block).tokens(normalisation).iter().map(str::to_owned).collect()
     }
 
     fn shingle_count(&self, block: u32, shingling: Shingling) -> u32 {

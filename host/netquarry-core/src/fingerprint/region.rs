@@ -41,6 +41,17 @@ pub(super) fn model_region(code: &str) -> Region<'_> {
     Region { text: Cow::Owned(text), declared }
 }
 
+/// The lines of the last class of that name; `None` where the code has none or does not parse.
+pub(super) fn class<'c>(code: &'c str, name: &str) -> Option<&'c str> {
+    let is_it = |definition: &OutlineDefinition| {
+        matches!(definition.kind, OutlineKind::Class { .. }) && &*definition.name == name
+    };
+    let [first, last] = parsed(code)?.definitions.into_iter().rfind(is_it)?.lines;
+    let starts = line_starts(code);
+    let offset = |line: u32| starts.get(line as usize).copied().unwrap_or(code.len());
+    Some(&code[offset(first - 1)..offset(last)])
+}
+
 fn declared_names(outline: Outline) -> BTreeSet<Box<str>> {
     let definitions = outline.definitions.into_iter();
     definitions.filter(|definition| definition.kind != OutlineKind::AsyncFunction).map(|each| each.name).collect()

@@ -86,16 +86,40 @@ impl NormalisedTokens {
 pub fn normalised_tokens(code: &str) -> NormalisedTokens {
     let Region { text: region, declared } = region::model_region(code);
     let text = without_comments_and_docstrings(&region);
-    let Ok(tokens) = tokenize(&text) else { return NormalisedTokens::default() };
+    tokens_of(&text, |kind, token| match kind {
+        TokenKind::Name if is_kept(token, &declared) => token,
+        TokenKind::Name => "ID",
+        TokenKind::Number => "NUM",
+        TokenKind::String => "STR",
+        _ => token,
+    })
+}
+
+/// The tokens of the whole code as they are, without comments and docstrings. None where it cannot be read, as for
+/// [`normalised_tokens`].
+///
+/// Needs a stack of [`crate::syntax::PARSER_STACK_BYTES`].
+pub fn code_tokens(code: &str) -> NormalisedTokens {
+    tokens_of(&without_comments_and_docstrings(code), |_, token| token)
+}
+
+/// The tokens of the class `name`, the last one of that name, as they are but for its own name, which is `ID`: a copy
+/// under another name has the same tokens. Those of the whole code where it has no such class.
+///
+/// Needs a stack of [`crate::syntax::PARSER_STACK_BYTES`].
+pub fn class_tokens(code: &str, name: &str) -> NormalisedTokens {
+    let Some(text) = region::class(code, name) else { return code_tokens(code) };
+    tokens_of(&without_comments_and_docstrings(text), |_, token| if token == name { "ID" } else { token })
+}
+
+fn tokens_of<'t>(text: &'t str, written: impl Fn(TokenKind, &'t str) -> &'t str) -> NormalisedTokens {
+    let Ok(tokens) = tokenize(text) else { return NormalisedTokens::default() };
     let mut normalised = NormalisedTokens::default();
     for token in tokens {
-        let text = &text[token.start..token.end];
         match token.kind {
-            TokenKind::Name if is_kept(text, &declared) => normalised.push(text),
-            TokenKind::Name => normalised.push("ID"),
-            TokenKind::Operator => normalised.push(text),
-            TokenKind::Number => normalised.push("NUM"),
-            TokenKind::String => normalised.push("STR"),
+            TokenKind::Name | TokenKind::Operator | TokenKind::Number | TokenKind::String => {
+                normalised.push(written(token.kind, &text[token.start..token.end]));
+            }
             TokenKind::Comment
             | TokenKind::Newline
             | TokenKind::LineBreak
@@ -180,6 +204,16 @@ mod tests {
         check("x = 'open\ny = $1\n", "ID = ID ID = NUM");
         check("x = ²3 # '''\n'''", "");
         check("", "");
+    }
+
+    #[test]
+    fn a_class_is_compared_by_itself_and_under_any_name() {
+        let code = "def f(): pass\nclass Small(Base):\n    'documented'\n    def g(self): return super(Small, self).g(1)\nx = 1\n";
+        let tokens = class_tokens(code, "Small");
+        let expected = "class ID ( Base ) : def g ( self ) : return super ( ID , self ) . g ( 1 )";
+        assert_eq!(tokens.iter().collect::<Vec<_>>().join(" "), expected);
+        assert_eq!(class_tokens(&code.replace("Small", "Tiny"), "Tiny"), tokens);
+        assert_eq!(class_tokens(code, "Missing"), code_tokens(code));
     }
 
     #[test]

@@ -3,7 +3,8 @@
 //! A case is a section of a Markdown file in `cases/`: files in fences, each after its path; `Target:` names the block;
 //! `Check:` is an expression that must give the same value with the upstream class and with the bundle's; `Definitions:`
 //! lists everything that the closure may hold; a fence after `shim` holds the tables of a shim; `Unresolved:` lists
-//! the names that must be reported, and no others may be; `Unknown keys:` those that no registry of the closure has.
+//! the names that must be reported, and no others may be; `Undefined upstream:` those of them that upstream
+//! leaves undefined itself, `Unknown keys:` the keys that no registry of the closure has.
 //! The text of every bundle is a snapshot beside the cases.
 
 use std::collections::BTreeMap;
@@ -26,6 +27,7 @@ struct Case {
     check: Option<String>,
     definitions: Option<Vec<String>>,
     unresolved: Vec<String>,
+    undefined_upstream: Vec<String>,
     /// `type=BN`
     unknown_keys: Vec<String>,
     /// The tables of a shim, as JSON.
@@ -67,6 +69,7 @@ fn cases(markdown: &str) -> Vec<Case> {
                 "Target" => case.target = value.to_owned(),
                 "Check" => case.check = Some(value.to_owned()),
                 "Definitions" => case.definitions = Some(list()),
+                "Undefined upstream" => case.undefined_upstream = list(),
                 "Unknown keys" => case.unknown_keys = list(),
                 "Unresolved" => case.unresolved = list(),
                 _ => panic!("`{key}` is no key of a case"),
@@ -143,6 +146,13 @@ fn check(case: &Case) -> Result<(), String> {
     let unknown: Vec<String> = unknown.collect();
     if unknown != case.unknown_keys {
         return Err(format!("unknown keys are {unknown:?}, not {:?}", case.unknown_keys));
+    }
+    let undefined = bundle.unresolved.iter().filter(|unresolved| unresolved.undefined_upstream);
+    let undefined: Vec<&str> = undefined.map(|unresolved| unresolved.name.as_str()).collect();
+    if !undefined.iter().all(|name| case.undefined_upstream.iter().any(|expected| expected == name))
+        || !case.undefined_upstream.iter().all(|expected| undefined.contains(&expected.as_str()))
+    {
+        return Err(format!("undefined upstream are {undefined:?}, not {:?}", case.undefined_upstream));
     }
     let mut unresolved: Vec<&str> = bundle.unresolved.iter().map(|unresolved| unresolved.name.as_str()).collect();
     unresolved.sort_unstable();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use netquarry_core::dedup::{Banding, BlockSet, Normalisation, Shingling};
+use netquarry_core::dedup::{Banding, BlockSet, Shingling};
 use netquarry_core::discovery::{Ancestor, BaseClass, ClassDescription, MethodDescription};
 use netquarry_core::facts;
 use netquarry_core::record::{BlockRecord, Category, ParameterRecord, RecordSource};
@@ -20,7 +20,7 @@ fn hexadecimal(digest: [u8; 32]) -> String {
 }
 
 fn shingling(shingling: &dedup::Shingling) -> Shingling {
-    Shingling { normalisation: Normalisation::NnDup, width: shingling.width }
+    Shingling { normalisation: shingling.normalisation.parse().expect("the host has it"), width: shingling.width }
 }
 
 impl dedup::Blocks for Blocks<'_> {
@@ -50,8 +50,8 @@ impl dedup::Blocks for Blocks<'_> {
         self.0.code(block).into_owned()
     }
 
-    fn tokens(&self, block: u32, _: &str) -> Result<Vec<String>, String> {
-        Ok(self.0.tokens(block, Normalisation::NnDup))
+    fn tokens(&self, block: u32, normalisation: &str) -> Result<Vec<String>, String> {
+        Ok(self.0.tokens(block, normalisation.parse().expect("the host has it")))
     }
 
     fn shingle_count(&self, block: u32, options: &dedup::Shingling) -> Result<u32, String> {

@@ -138,6 +138,19 @@ fn a_shim_tells_its_tables() {
     assert!(tables.replaced_definitions[0].by.contains("def _has_ops():"));
 }
 
+#[test]
+fn a_shim_tells_of_registries() {
+    let mmlab = embedded(&host(), "shim-mmlab").repo_shim(&json!({})).expect("it accepts an empty configuration");
+    let tables = mmlab.tables().expect("it tells");
+    let [registry] = tables.registries.as_slice() else { panic!("{:?}", tables.registries) };
+    assert_eq!(registry.classes, ["mmengine.registry.registry.Registry"]);
+    assert_eq!((registry.methods[0].as_str(), registry.key_argument.as_str()), ("register_module", "name"));
+    assert_eq!((registry.key_fields.as_slice(), registry.scope_separator.as_str()), (&["type".to_owned()][..], "."));
+    assert!(tables.postponed_annotations.iter().any(|rule| rule.path == "mmcv.*"));
+    let replaces = |path: &str| tables.replaced_definitions.iter().any(|rule| rule.path == path);
+    assert!(replaces("mmengine.registry.registry.Registry") && replaces("mmcv.ops.nms.NMSop"));
+}
+
 /// An index in which `resize` has two kernels.
 struct Kernels;
 

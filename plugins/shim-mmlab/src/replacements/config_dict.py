@@ -54,9 +54,10 @@ class ConfigDict(dict):
         return super().pop(key, default)
 
     def setdefault(self, key, default=None):
-        if key not in self:
-            self[key] = default
-        return self[key]
+        if key in self:
+            return self[key]
+        self[key] = default
+        return default
 
     def update(self, *args, **kwargs):
         for key, value in {**dict(*args), **kwargs}.items():

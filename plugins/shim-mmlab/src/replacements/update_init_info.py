@@ -1,0 +1,2 @@
+def update_init_info(module, init_info):
+    pass
