@@ -232,7 +232,7 @@ mod tests {
         }
         let bundle = folder.path().join(records[0].bundle.as_deref().expect("it has a file"));
         fs::write(folder.path().join(manifest::FILE_NAME), manifest::to_text(&records)).unwrap();
-        fs::create_dir_all(folder.path().join("blocks")).unwrap();
+        fs::create_dir_all(bundle.parent().expect("it lies in a folder")).unwrap();
         fs::write(&bundle, "").unwrap();
         let record = |file: &Path| Libraries::default().record(file).unwrap();
         assert_eq!(record(&bundle).map(|record| own_packages(&record)), Some(vec!["timm".to_owned()]));
