@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::source::TextRange;
 
 /// Changes whenever the meaning or the layout of the facts does: stored facts of another version are made anew.
-pub const FACTS_VERSION: u32 = 2;
+pub const FACTS_VERSION: u32 = 3;
 
 /// An index into [`FileFacts::symbols`]: a name, or a dotted path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -369,8 +369,20 @@ pub struct ClassFacts {
     pub methods: Vec<FunctionFacts>,
     /// Other names that the class body binds.
     pub attributes: Vec<Symbol>,
+    /// The statements of the class body itself that bind one name, in source order.
+    pub members: Vec<Member>,
+    /// The block that the class body is.
+    pub suite: Suite,
     pub docstring: Option<TextRange>,
     pub conditional: bool,
+}
+
+/// A method or an attribute, by the statement that binds it: `size: int = 1`, or a `def` with its decorators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Member {
+    /// As written, without mangling.
+    pub name: Symbol,
+    pub range: TextRange,
 }
 
 /// An expression in a place where usually a dotted name stands.

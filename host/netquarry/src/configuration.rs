@@ -60,7 +60,14 @@ impl Default for PluginOrder {
         let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
         Self {
             discover: Vec::new(),
-            shims: owned(&["shim-timm", "shim-torchvision"]),
+            shims: owned(&[
+                "shim-detectron2",
+                "shim-timm",
+                "shim-torch-geometric",
+                "shim-torchvision",
+                "shim-transformers",
+                "shim-ultralytics",
+            ]),
             dedup: owned(&["dedup-exact", "dedup-lexical", "dedup-structural"]),
             emit: owned(&["emit-neutral-spec"]),
         }

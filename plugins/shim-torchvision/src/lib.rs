@@ -73,7 +73,7 @@ impl RepoShim for Torchvision {
             replaced_definitions: vec![has_ops],
             operator_namespaces: vec![operators],
             dynamic_names: vec![GET_KERNEL.to_owned()],
-            arguments: Vec::new(),
+            ..Tables::default()
         })
     }
 

@@ -27,6 +27,8 @@ impl Names {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Claim {
     Target,
+    /// The statements of a shim bind a name that nobody can change.
+    Replaced,
     External,
     /// Classes and functions are known by their name at run time too.
     Defined,
@@ -39,6 +41,8 @@ pub(super) fn assign(index: &Index, closure: &Closure, uses: &Uses<'_>) -> Names
     for variable in closure.variables.keys() {
         let claim = if *variable == closure.target.variable {
             Claim::Target
+        } else if closure.replacements.contains_key(variable) {
+            Claim::Replaced
         } else if index.is_defined_by_statement(*variable) {
             Claim::Defined
         } else {
@@ -53,7 +57,8 @@ pub(super) fn assign(index: &Index, closure: &Closure, uses: &Uses<'_>) -> Names
     }
     for (path, wanted) in uses.externals.keys() {
         let named = Named::External { path: path.clone(), wanted: wanted.clone() };
-        claims.push((Claim::External, 0, named, wanted.clone()));
+        let is_replaced = closure.external_replacements.contains_key(path);
+        claims.push((if is_replaced { Claim::Replaced } else { Claim::External }, 0, named, wanted.clone()));
     }
     claims.sort();
     let mut fresh = Fresh { index, closure, taken: uses.reserved.iter().cloned().collect(), identifiers: None };

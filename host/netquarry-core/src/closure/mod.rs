@@ -3,17 +3,19 @@
 //! The closure is about *what*; [`crate::bundle`] decides about order, names and text.
 
 mod ask;
+mod cuts;
 mod rules;
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
 
-use crate::facts::{Access, BindingKind, Call, Decorator, Reference, StatementKind};
+use crate::facts::{Access, BindingKind, Reference, ReferenceBinding, Symbol};
 use crate::index::{DefinitionId, FileId, Index, Variable};
 use crate::record::{Confidence, ReplacedRecord, UnresolvedName};
 use crate::resolve::{Entity, External, Missing, Resolution};
 use crate::shim::{OperatorNamespace, Replacement, ShimTables};
 use crate::source::TextRange;
 
+pub use cuts::Cuts;
 pub use rules::{Dynamics, Rules};
 
 /// A block, by the variable that its class statement binds.
@@ -39,10 +41,7 @@ pub struct ClosedDefinition {
     pub need: Need,
     /// One for each of the statement's references, in their order; `None` for those inside of dropped text.
     pub resolutions: Vec<Option<Resolution>>,
-    /// Decorators that a shim drops, without the `@`.
-    pub dropped: Vec<TextRange>,
-    /// Call statements that a shim drops.
-    pub dropped_calls: Vec<Call>,
+    pub cuts: Cuts,
 }
 
 /// The definitions and external objects that a block needs, transitively.
@@ -54,6 +53,8 @@ pub struct Closure {
     pub variables: BTreeMap<Variable, Need>,
     /// Variables whose definitions a shim replaces.
     pub replacements: BTreeMap<Variable, Replacement>,
+    /// Objects outside of the corpus that a shim replaces, by their dotted path.
+    pub external_replacements: BTreeMap<String, Replacement>,
     /// Imports that register the operators that the block uses.
     pub operators: Vec<OperatorNamespace>,
     pub replaced: Vec<ReplacedRecord>,
@@ -89,6 +90,7 @@ pub fn close(index: &Index, rules: &Rules, target: Target) -> Closure {
             definitions: BTreeMap::new(),
             variables: BTreeMap::new(),
             replacements: BTreeMap::new(),
+            external_replacements: BTreeMap::new(),
             operators: Vec::new(),
             replaced: Vec::new(),
             unresolved: Vec::new(),
@@ -125,7 +127,7 @@ impl Closing<'_> {
         if self.closure.definitions.contains_key(&definition) {
             return;
         }
-        let empty = ClosedDefinition { need, resolutions: Vec::new(), dropped: Vec::new(), dropped_calls: Vec::new() };
+        let empty = ClosedDefinition { need, resolutions: Vec::new(), cuts: Cuts::default() };
         self.closure.definitions.insert(definition, empty);
         self.waiting.push_back(definition);
         self.need_patches(definition);
@@ -166,7 +168,8 @@ impl Closing<'_> {
             }
         }
         for mutation in self.index.mutations_of(variable) {
-            if mutation.file == variable.file || self.may_run(mutation.file) {
+            let runs = mutation.file == variable.file || self.may_run(mutation.file);
+            if runs && !self.changes_only_dropped(*mutation, variable) {
                 self.need_definition(*mutation, need.clone());
             }
         }
@@ -184,6 +187,9 @@ impl Closing<'_> {
             return;
         }
         for patch in self.index.external_patches(definition.file) {
+            if self.patches_only_dropped(patch) {
+                continue;
+            }
             let need = Need {
                 by: Some(definition),
                 reference: "patches an external object".to_owned(),
@@ -196,18 +202,17 @@ impl Closing<'_> {
     fn follow(&mut self, definition: DefinitionId) {
         let index = self.index;
         let statement = index.statement(definition);
-        let dropped = self.drop_decorators(definition);
-        let dropped_calls = self.drop_calls(definition);
+        let cuts = self.cut(definition);
         let mut resolutions = Vec::with_capacity(statement.references.len());
         for reference in &statement.references {
-            let gone = dropped.iter().copied().chain(dropped_calls.iter().map(|call| call.range));
-            if gone.into_iter().any(|range| range.contains(reference.range)) {
+            if cuts.contain(reference.range) {
                 resolutions.push(None);
                 continue;
             }
             let mut resolution = index.resolve(definition, reference);
             self.keep_outside(definition, &mut resolution);
             let written = written(index, definition, reference, resolution.consumed);
+            self.replace_external(reference, &resolution);
             self.need_operators(reference, definition, &resolution);
             self.ask(definition, reference, &resolution);
             self.need_entity(definition, reference.range, &written, &resolution.entity, resolution.confidence);
@@ -215,8 +220,7 @@ impl Closing<'_> {
         }
         let closed = self.closure.definitions.get_mut(&definition).expect("only needed definitions are followed");
         closed.resolutions = resolutions;
-        closed.dropped = dropped;
-        closed.dropped_calls = dropped_calls;
+        closed.cuts = cuts;
     }
 
     /// A block that is itself defined in a package that stays an import (torch) imports the rest of that package.
@@ -289,6 +293,23 @@ impl Closing<'_> {
             .any(|reference| reference.access == Access::Store && facts.name(reference.name) == name)
     }
 
+    /// What a module imports from outside of the corpus may be replaced; an import inside of a function stays.
+    fn replace_external(&mut self, reference: &Reference, resolution: &Resolution) {
+        let Entity::External(external) = &resolution.entity else { return };
+        let path = external.object_path();
+        if reference.binding != ReferenceBinding::Module || self.closure.external_replacements.contains_key(&path) {
+            return;
+        }
+        let Some((replacement, plugin)) = self.rules.replacement(&path) else { return };
+        self.closure.replaced.push(ReplacedRecord {
+            what: path.clone(),
+            by: replacement.by.clone(),
+            why: replacement.why.clone(),
+            plugin: plugin.to_owned(),
+        });
+        self.closure.external_replacements.insert(path, replacement.clone());
+    }
+
     /// `torch.ops.<namespace>` needs the import that registers its operators.
     fn need_operators(&mut self, reference: &Reference, definition: DefinitionId, resolution: &Resolution) {
         let Entity::External(external) = &resolution.entity else { return };
@@ -316,35 +337,9 @@ impl Closing<'_> {
         }
     }
 
-    /// The decorators of a definition that the rules drop; each is recorded.
-    fn drop_decorators(&mut self, definition: DefinitionId) -> Vec<TextRange> {
-        let index = self.index;
-        let statement = index.statement(definition);
-        if !matches!(statement.kind, StatementKind::Class | StatementKind::Function) {
-            return Vec::new();
-        }
-        let of_classes = statement.classes.iter().flat_map(|class| {
-            class.decorators.iter().chain(class.methods.iter().flat_map(|method| &method.decorators))
-        });
-        let of_functions = statement.functions.iter().flat_map(|function| &function.decorators);
-        let mut dropped = Vec::new();
-        for decorator in of_classes.chain(of_functions) {
-            let Some(path) = self.decorator_path(definition.file, decorator) else { continue };
-            if let Some((rule, plugin)) = self.rules.dropped_decorator(&path) {
-                dropped.push(decorator.range);
-                self.closure.replaced.push(ReplacedRecord {
-                    what: format!("@{path} on {}", index.definition_path(definition)),
-                    by: String::new(),
-                    why: rule.why.clone(),
-                    plugin: plugin.to_owned(),
-                });
-            }
-        }
-        dropped
-    }
-
-    fn decorator_path(&self, file: FileId, decorator: &Decorator) -> Option<String> {
-        let path = self.index.file(file).facts.name(decorator.path?);
+    /// The path of the object that a dotted path of a file leads to.
+    fn dotted_path(&self, file: FileId, path: Symbol) -> Option<String> {
+        let path = self.index.file(file).facts.name(path);
         let (entity, rest) = self.index.resolve_path(file, path);
         self.object_path(&entity, &rest)
     }
@@ -369,32 +364,6 @@ impl Closing<'_> {
         let facts = &self.index.file(definition.file).facts;
         let rest = reference.path[resolution.consumed..].iter().map(|attribute| facts.name(attribute.name));
         self.object_path(&resolution.entity, &rest.collect::<Vec<_>>())
-    }
-
-    /// The call statements of a definition that the rules drop; each is recorded.
-    fn drop_calls(&mut self, definition: DefinitionId) -> Vec<Call> {
-        let index = self.index;
-        let statement = index.statement(definition);
-        let mut dropped = Vec::new();
-        for call in statement.calls.iter().filter(|call| call.statement_in.is_some()) {
-            let callee = statement.references.iter().find(|reference| reference.range.start == call.callee);
-            let path = callee.and_then(|reference| {
-                self.reference_path(definition, reference, &index.resolve(definition, reference))
-            });
-            let Some((path, (rule, plugin))) =
-                path.and_then(|path| Some((path.clone(), self.rules.dropped_call(&path)?)))
-            else {
-                continue;
-            };
-            dropped.push(*call);
-            self.closure.replaced.push(ReplacedRecord {
-                what: format!("the call of {path} in {}", index.definition_path(definition)),
-                by: String::new(),
-                why: rule.why.clone(),
-                plugin: plugin.to_owned(),
-            });
-        }
-        dropped
     }
 }
 
