@@ -8,5 +8,6 @@ mod commands;
 mod equivalents;
 mod library;
 mod parity;
+mod report;
 mod resume;
 mod support;

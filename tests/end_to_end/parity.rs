@@ -1,18 +1,18 @@
 //! Bundles beside their upstream classes.
 
-use super::support::Workplace;
+use super::support::Playground;
 
 /// A library of the package of these tests, compared with the package itself.
-fn compared() -> Workplace {
-    let workplace = Workplace::new();
-    workplace.mine(&["run", "--level", "parity", "--quiet"]).succeeded();
-    workplace
+fn compared() -> Playground {
+    let playground = Playground::new();
+    playground.mine(&["run", "--level", "parity", "--quiet"]).succeeded();
+    playground
 }
 
 #[test]
 fn what_is_made_of_a_package_behaves_as_the_package_does() {
-    let workplace = compared();
-    let manifest = workplace.manifest("out");
+    let playground = compared();
+    let manifest = playground.manifest("out");
     let ends: Vec<String> = manifest
         .values()
         .map(|record| {
@@ -26,23 +26,23 @@ fn what_is_made_of_a_package_behaves_as_the_package_does() {
         *parity,
         serde_json::json!({"upstream": "snapshot", "state_entries": 8, "output_parts": 1, "training_parts": 1})
     );
-    let run = workplace.mine(&["run", "--level", "parity", "--format", "json"]).succeeded().json();
+    let run = playground.mine(&["run", "--level", "parity", "--format", "json"]).succeeded().json();
     assert_eq!(run["findings"]["parity"]["different"], 0);
 }
 
 #[test]
 fn a_bundle_that_was_changed_by_hand_is_found_out() {
-    let workplace = compared();
+    let playground = compared();
     let file = "out/blocks/Scale.py";
     let validate = ["validate", file, "--level", "parity", "--format", "json", "--quiet"];
-    let same = workplace.mine(&validate).succeeded().json();
+    let same = playground.mine(&validate).succeeded().json();
     assert_eq!(same[0]["level"], 7, "{same}");
 
-    let code = workplace.read(file);
+    let code = playground.read(file);
     let changed = code.replace("(x * factor)", "(x + factor)");
     assert_ne!(code, changed);
-    workplace.write(file, &changed);
-    let different = workplace.mine(&validate).ended(1).json();
+    playground.write(file, &changed);
+    let different = playground.mine(&validate).ended(1).json();
     assert_eq!(different[0]["failure"]["class"], "parity_mismatch");
     let message = different[0]["failure"]["message"].as_str().unwrap();
     assert!(message.starts_with("output as a whole (float32 ") && message.contains("values differ"), "{message}");
@@ -50,13 +50,13 @@ fn a_bundle_that_was_changed_by_hand_is_found_out() {
 
 #[test]
 fn a_package_that_changed_since_is_compared_anew() {
-    let workplace = compared();
-    let functional = workplace.read("package/small/functional.py");
-    workplace.write("package/small/functional.py", &functional.replace("LIMIT = 6.0", "LIMIT = 0.5"));
+    let playground = compared();
+    let functional = playground.read("package/small/functional.py");
+    playground.write("package/small/functional.py", &functional.replace("LIMIT = 6.0", "LIMIT = 0.5"));
     let file = "out/blocks/Scale.py";
-    let rows = workplace.mine(&["validate", file, "--level", "parity", "--format", "json", "--quiet"]).ended(1).json();
+    let rows = playground.mine(&["validate", file, "--level", "parity", "--format", "json", "--quiet"]).ended(1).json();
     assert_eq!(rows[0]["failure"]["class"], "parity_mismatch", "{rows}");
     // What is made of the package now is as the package is now.
-    workplace.mine(&["run", "--level", "parity", "--gate", "parity", "--quiet"]).ended(1);
-    assert_eq!(workplace.manifest("out")["small:small.layers.Scale"]["level"], 7);
+    playground.mine(&["run", "--level", "parity", "--gate", "parity", "--quiet"]).ended(1);
+    assert_eq!(playground.manifest("out")["small:small.layers.Scale"]["level"], 7);
 }

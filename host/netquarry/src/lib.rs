@@ -5,12 +5,14 @@
 //! the user goes through [`console`].
 
 pub mod arguments;
+pub mod audit;
 pub mod commands;
 pub mod configuration;
 pub mod console;
 pub mod course;
 pub mod driver;
 pub mod environment;
+pub mod explain;
 pub mod findings;
 mod hints;
 pub mod interrupt;

@@ -10,7 +10,7 @@ use clap::{Args, Parser};
 
 pub use commands::{
     BenchArguments, Command, CorpusCommand, DedupCommand, DedupRunArguments, EnvArguments, EnvCommand,
-    ExtractArguments, PluginCommand, ShowArguments, StageArguments, ValidateArguments,
+    ExtractArguments, PluginCommand, ReportCommand, ShowArguments, StageArguments, ValidateArguments,
 };
 pub use pipeline::{CorpusArguments, IndexChoice, LevelChoice, PipelineArguments, SourceOverride};
 

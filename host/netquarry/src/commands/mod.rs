@@ -1,5 +1,6 @@
 //! The commands: each turns its arguments into settings, asks the driver, and prints what came out.
 
+mod audit;
 mod bench;
 mod completions;
 mod corpus;
@@ -8,6 +9,7 @@ mod environment;
 mod extract;
 mod listing;
 mod plugin;
+mod report;
 mod run;
 mod show;
 mod stage;
@@ -18,7 +20,9 @@ use std::path::PathBuf;
 
 use tracing_subscriber::EnvFilter;
 
-use crate::arguments::{Arguments, Command, GlobalArguments, PipelineArguments, PluginCommand, StageArguments};
+use crate::arguments::{
+    Arguments, Command, GlobalArguments, PipelineArguments, PluginCommand, ReportCommand, StageArguments,
+};
 use crate::configuration::{ConfigurationFile, DEFAULT_OUT, Settings};
 use crate::console::{Console, Verbosity};
 use crate::course::Stage;
@@ -86,6 +90,10 @@ fn perform(arguments: &Arguments, console: &Console) -> Result<Ending, Problem> 
         Command::Emit(stage) => run::emit(&settings(&stage.pipeline)?, console),
         Command::Extract(extract) => extract::extract(extract, &settings(&extract.pipeline)?, console),
         Command::Show(show) => show::show(show, &out_folder(global, show.out.as_ref())?, console),
+        Command::Audit(audit) => audit::audit(&settings(&audit.pipeline())?, console),
+        Command::Report(ReportCommand::Failures(asked)) => {
+            report::failures(&out_folder(global, asked.library.as_ref())?, asked.limit, console)
+        }
         Command::Dedup(dedup) => dedup::dedup(dedup, &settings(&PipelineArguments::default())?, console),
         Command::Corpus(corpus) => corpus::corpus(corpus, console),
         Command::Plugin(PluginCommand::List(corpus)) => {

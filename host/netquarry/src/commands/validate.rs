@@ -232,10 +232,13 @@ mod tests {
         }
         let bundle = folder.path().join(records[0].bundle.as_deref().expect("it has a file"));
         fs::write(folder.path().join(manifest::FILE_NAME), manifest::to_text(&records)).unwrap();
-        assert_eq!(Libraries::default().own_packages(&bundle).unwrap(), ["timm"]);
-        assert!(Libraries::default().own_packages(&folder.path().join("blocks/Other.py")).unwrap().is_empty());
-        assert!(Libraries::default().own_packages(&folder.path().join("own/Other.py")).unwrap().is_empty());
-        assert!(Libraries::default().own_packages(Path::new("Other.py")).unwrap().is_empty());
+        fs::create_dir_all(folder.path().join("blocks")).unwrap();
+        fs::write(&bundle, "").unwrap();
+        let record = |file: &Path| Libraries::default().record(file).unwrap();
+        assert_eq!(record(&bundle).map(|record| own_packages(&record)), Some(vec!["timm".to_owned()]));
+        for other in [folder.path().join("blocks/Other.py"), folder.path().join("own/Other.py"), "Other.py".into()] {
+            assert_eq!(record(&other), None);
+        }
     }
 
     fn definition_record(definition: &str) -> ClosureRecord {
@@ -255,7 +258,10 @@ mod tests {
     fn a_damaged_manifest_does_not_lift_the_barrier() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join(manifest::FILE_NAME), "{}\n").unwrap();
-        let problem = Libraries::default().own_packages(&folder.path().join("blocks/A.py")).unwrap_err();
+        let file = folder.path().join("blocks/A.py");
+        fs::create_dir_all(folder.path().join("blocks")).unwrap();
+        fs::write(&file, "").unwrap();
+        let problem = Libraries::default().record(&file).unwrap_err();
         assert!(problem.to_string().starts_with("Line 1 of"), "{problem}");
     }
 }

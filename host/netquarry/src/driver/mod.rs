@@ -10,6 +10,8 @@
 //! that were in the making, and resumption is nothing but running again.
 
 pub mod assemble;
+pub mod audit;
+mod blame;
 pub mod context;
 pub mod curate;
 pub mod discover;

@@ -5,11 +5,12 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use netquarry_core::closure::Rules;
-use netquarry_core::verdict::{FailureClass, Level, Outcome as LevelOutcome, Verdict};
+use netquarry_core::verdict::{FailureClass, Level, Verdict};
 use netquarry_store::{StoreError, VerdictContext};
 
 use super::Made;
 use super::assemble::{Assembled, BundleFile};
+use super::blame::blame;
 use super::context::Context;
 use super::discover::Candidate;
 use super::fetch::FetchedSource;
@@ -98,7 +99,7 @@ pub fn validate(
     };
     for (position, verdict) in verdicts.iter_mut().enumerate() {
         if let (Some(verdict), Ok(bundle)) = (verdict, &assembled.bundles[position]) {
-            blame_cycles(bundle, verdict);
+            blame(&made.indexed, bundle, verdict);
         }
     }
     let elapsed = human_seconds(watch.elapsed().as_secs_f64());
@@ -212,16 +213,4 @@ fn work(
 
 fn write(path: &Path, bundle: &BundleFile) -> Result<(), Problem> {
     fs::write(path, bundle.text.as_bytes()).map_err(|error| Problem::io("write", path, error))
-}
-
-/// A name that is missing because definitions need each other while they run is no unresolved name.
-fn blame_cycles(bundle: &BundleFile, verdict: &mut Verdict) {
-    let Some(cycle) = bundle.bundle.cycles.first() else { return };
-    let Some(failure) = &mut verdict.failure else { return };
-    if failure.class == FailureClass::UnresolvedName
-        && verdict.outcomes.get(Level::Execute.name()) == Some(&LevelOutcome::Failed)
-    {
-        failure.class = FailureClass::ImportCycle;
-        failure.message = format!("{}; these need each other while they run: {}", failure.message, cycle.join(" -> "));
-    }
 }

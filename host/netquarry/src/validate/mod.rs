@@ -19,6 +19,7 @@ mod classify;
 mod filter;
 mod follow;
 mod judge;
+pub mod lookup;
 mod parity;
 mod pool;
 mod program;

@@ -65,6 +65,7 @@ impl Observation {
                 | Event::Harness { .. }
                 | Event::Passed { .. }
                 | Event::Failed { .. }
+                | Event::Answers { .. }
                 | Event::Inapplicable { .. }
                 | Event::Undecided { .. } => {}
             }

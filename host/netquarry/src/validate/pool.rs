@@ -14,8 +14,9 @@ use netquarry_core::verdict::{Level, Outcome, Verdict};
 use serde::{Deserialize, Serialize};
 
 use super::follow::Run;
+use super::lookup::{Answer, Questions};
 use super::parity::{self, Observation, Parity, Question, Side};
-use super::protocol::{ChildJob, Replay, Settings, UpstreamSettings};
+use super::protocol::{ChildJob, Event, Settings, Task, UpstreamSettings};
 use super::worker::{Worker, WorkerLost};
 use super::{Job, Limits, Options, Upstream, ValidateError, filter, judge, program};
 use crate::environment::Environment;
@@ -25,7 +26,7 @@ use crate::environment::Environment;
 const CHILDREN_AT_ONCE: usize = 8;
 /// After how many children a worker is replaced, so that whatever it may gather over time stays bounded.
 const CHILDREN_IN_A_LIFE: u64 = 2000;
-/// How much a replay may report: a line for each entry of the state dictionary, and the values of one of them.
+/// How much a replay or a lookup may report: a line for each entry of the state dictionary, and the values of one of them.
 const REPLAY_REPORT_BYTES: usize = 16 << 20;
 
 /// What validation took. Figures differ from run to run and belong to no verdict.
@@ -60,15 +61,7 @@ pub(super) fn run<I: Iterator<Item = Job> + Send>(
 ) -> Result<WorkerStatistics, ValidateError> {
     let folder = program::write()?;
     let slots = options.jobs.max(1);
-    let pool = Pool {
-        environment,
-        options,
-        folder: folder.path(),
-        filters: filter::programs(),
-        importer_filters: filter::importer_programs(),
-        places: (0..slots.div_ceil(CHILDREN_AT_ONCE)).map(|_| Place::default()).collect(),
-        statistics: Mutex::default(),
-    };
+    let pool = Pool::new(environment, options, folder.path());
     let jobs = Mutex::new(Some(jobs));
     // The first error empties the queue, so that the other slots end with what they are at.
     let error = Mutex::new(None);
@@ -184,7 +177,68 @@ pub(super) struct Attempted {
     pub(super) scratch: String,
 }
 
-impl Pool<'_> {
+/// Has upstream's names looked up, module after module; in words, why there is no answer.
+pub(super) fn look_up(
+    questions: &[Questions],
+    environment: &Environment,
+    options: &Options,
+    on_answers: &(dyn Fn() + Sync),
+) -> Result<Vec<Result<Vec<Answer>, String>>, ValidateError> {
+    let folder = program::write()?;
+    let pool = Pool::new(environment, options, folder.path());
+    let answer = |questions| {
+        let answers = pool.answers(questions, &pool.places[0]);
+        on_answers();
+        answers
+    };
+    questions.iter().map(answer).collect()
+}
+
+impl<'a> Pool<'a> {
+    fn new(environment: &'a Environment, options: &'a Options, folder: &'a Path) -> Self {
+        let slots = options.jobs.max(1);
+        Self {
+            environment,
+            options,
+            folder,
+            filters: filter::programs(),
+            importer_filters: filter::importer_programs(),
+            places: (0..slots.div_ceil(CHILDREN_AT_ONCE)).map(|_| Place::default()).collect(),
+            statistics: Mutex::default(),
+        }
+    }
+
+    fn answers(&self, questions: &Questions, place: &Place) -> Result<Result<Vec<Answer>, String>, ValidateError> {
+        let upstream = &questions.upstream;
+        let job = Job {
+            id: upstream.module.clone(),
+            file: PathBuf::from(&upstream.module),
+            class_name: upstream.class_name.clone(),
+            blocked_packages: Vec::new(),
+            operator_packages: Vec::new(),
+            arguments: None,
+            line_map: Vec::new(),
+            upstream: Some(upstream.clone()),
+        };
+        let shared = self.upstream(&place.upstream, upstream)?;
+        shared.children.fetch_add(1, Ordering::Relaxed);
+        let attempted = match self.run(&job, &shared.worker, Task::LookUp(&questions.lookups))? {
+            Ok(attempted) => attempted,
+            Err(WorkerLost(_)) => {
+                place.upstream.lock().expect("nothing panics here").take();
+                return Ok(Err("the Python worker ended while it looked".to_owned()));
+            }
+        };
+        let told = attempted.run.events.iter().find_map(|event| match event {
+            Event::Answers { answers } if !attempted.run.forged => Some(answers.clone()),
+            _ => None,
+        });
+        let silence = || {
+            judge::without_places(&judge::told_ending(&attempted.run, self.options), &job, self.environment, &attempted)
+        };
+        Ok(told.ok_or_else(silence))
+    }
+
     /// Runs the job, a second time where its environment may have been at fault.
     fn verdict(&self, job: &Job, place: &Place) -> Result<Verdict, ValidateError> {
         let warmth = Warmth::of(job, self.options.level);
@@ -193,7 +247,7 @@ impl Pool<'_> {
         loop {
             let outcome = match lost {
                 // The job may be what ended the worker. In a worker of its own it can do that to nobody else.
-                true => self.run(job, &self.start(warmth)?, None)?,
+                true => self.run(job, &self.start(warmth)?, Task::Climb)?,
                 false => self.run_shared(job, place.worker(warmth), warmth)?,
             };
             let (verdict, again) = match outcome {
@@ -253,27 +307,30 @@ impl Pool<'_> {
         warmth: Warmth,
         question: &Question<'_>,
     ) -> Result<Result<Observation, String>, ValidateError> {
-        let mut attempts = 2;
+        let mut attempts = self.options.attempts.max(2);
         loop {
             let shared = match question.side {
                 Side::Bundle => self.shared(place.worker(warmth), warmth)?,
                 Side::Upstream => self.upstream(&place.upstream, upstream)?,
             };
             shared.children.fetch_add(1, Ordering::Relaxed);
-            match self.run(job, &shared.worker, Some(&question.replay))? {
+            match self.run(job, &shared.worker, Task::Replay(&question.replay))? {
                 Ok(attempted) if attempted.run.ending.status == 0 && !attempted.run.forged => {
                     return Ok(Ok(Observation::of(&attempted.run.events)));
                 }
+                // The machine may have been slow, or short of memory.
+                Ok(attempted) if attempts > 1 && (attempted.run.timed_out || attempted.run.ending.status < 0) => {}
                 Ok(attempted) => return Ok(Err(judge::told_ending(&attempted.run, self.options))),
                 Err(WorkerLost(error)) => {
+                    tracing::warn!(block = job.id, %error, "a Python worker was lost");
                     self.statistics(|statistics| statistics.workers_lost += 1);
                     self.forget(place, warmth, &shared);
-                    attempts -= 1;
-                    if attempts == 0 {
-                        return Ok(Err(format!("the Python worker ended while it ran this: {error}")));
+                    if attempts <= 1 {
+                        return Ok(Err("the Python worker ended while it ran this".to_owned()));
                     }
                 }
             }
+            attempts -= 1;
         }
     }
 
@@ -323,7 +380,7 @@ impl Pool<'_> {
     ) -> Result<Result<Attempted, WorkerLost>, ValidateError> {
         let shared = self.shared(place, warmth)?;
         let spent = shared.children.fetch_add(1, Ordering::Relaxed) + 1 >= CHILDREN_IN_A_LIFE;
-        let outcome = self.run(job, &shared.worker, None)?;
+        let outcome = self.run(job, &shared.worker, Task::Climb)?;
         if spent || outcome.is_err() {
             let mut current = place.lock().expect("nothing panics here");
             current.take_if(|current| Arc::ptr_eq(&current.worker, &shared.worker));
@@ -356,18 +413,18 @@ impl Pool<'_> {
     }
 
     /// Runs the job once, in a scratch folder that is there for this one run.
-    fn run(
-        &self,
-        job: &Job,
-        worker: &Worker,
-        replay: Option<&Replay<'_>>,
-    ) -> Result<Result<Attempted, WorkerLost>, ValidateError> {
+    fn run(&self, job: &Job, worker: &Worker, task: Task<'_>) -> Result<Result<Attempted, WorkerLost>, ValidateError> {
         // Upstream is nothing that upstream could not import.
-        let is_upstream = replay.is_some_and(|replay| replay.upstream.is_some());
-        let (blocked, operators) =
-            if is_upstream { (&[][..], &[][..]) } else { (&job.blocked_packages[..], &job.operator_packages[..]) };
+        let (blocked, operators) = if task.meets_upstream() {
+            (&[][..], &[][..])
+        } else {
+            (&job.blocked_packages[..], &job.operator_packages[..])
+        };
         let limits = Limits {
-            report_bytes: if replay.is_some() { REPLAY_REPORT_BYTES } else { self.options.limits.report_bytes },
+            report_bytes: match task {
+                Task::Climb => self.options.limits.report_bytes,
+                Task::Replay(_) | Task::LookUp(_) => REPLAY_REPORT_BYTES,
+            },
             ..self.options.limits.clone()
         };
         let scratch = tempfile::Builder::new().prefix("scratch-").tempdir_in(self.folder);
@@ -386,7 +443,8 @@ impl Pool<'_> {
                 operator_packages: operators,
                 arguments: job.arguments.as_ref(),
                 scratch: &scratch_path,
-                replay,
+                replay: task.replay(),
+                lookups: task.lookups(),
             },
             &limits,
         );

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::lookup::{Answer, Lookup};
 use netquarry_core::verdict::TensorShape;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
@@ -51,6 +52,41 @@ pub(super) struct ChildJob<'a> {
     pub(super) scratch: &'a str,
     /// Instead of climbing: repeat what an earlier child did.
     pub(super) replay: Option<&'a Replay<'a>>,
+    /// Instead of climbing: look names up.
+    pub(super) lookups: Option<&'a [Lookup]>,
+}
+
+/// What a child is to do.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Task<'a> {
+    Climb,
+    Replay(&'a Replay<'a>),
+    LookUp(&'a [Lookup]),
+}
+
+impl<'a> Task<'a> {
+    /// Whether it needs upstream's own modules within reach.
+    pub(super) fn meets_upstream(&self) -> bool {
+        match self {
+            Self::Climb => false,
+            Self::Replay(replay) => replay.upstream.is_some(),
+            Self::LookUp(_) => true,
+        }
+    }
+
+    pub(super) fn replay(self) -> Option<&'a Replay<'a>> {
+        match self {
+            Self::Replay(replay) => Some(replay),
+            Self::Climb | Self::LookUp(_) => None,
+        }
+    }
+
+    pub(super) fn lookups(self) -> Option<&'a [Lookup]> {
+        match self {
+            Self::LookUp(lookups) => Some(lookups),
+            Self::Climb | Self::Replay(_) => None,
+        }
+    }
 }
 
 /// What a child is to repeat and to tell about.
@@ -131,6 +167,10 @@ pub(super) enum Event {
     /// In a replay: values of the leaf that was asked for, as doubles in hexadecimal.
     Values {
         values: String,
+    },
+    /// One for each name that was to be looked up.
+    Answers {
+        answers: Vec<Answer>,
     },
     /// A replay ends before its time.
     Stopped {

@@ -1,9 +1,9 @@
-"""The life of a child: confined, it climbs the levels and reports each, or replays what an earlier child did."""
+"""The life of a child: confined, it climbs the levels and reports each, or does one other thing."""
 
 import os
 import sys
 
-from netquarry_worker import barrier, confinement, levels, replay, report
+from netquarry_worker import barrier, confinement, levels, lookups, replay, report
 
 FINISHED = 0
 HARNESS_FAILED = 70
@@ -16,11 +16,14 @@ def run(job, sources, report_descriptor, output_descriptor, settings, parent):
     try:
         reporter.send("confined", protections=confinement.apply(settings, job["scratch"]))
         barrier.install(sources, job["operator_packages"])
-        bundle = None if job["replay"] else levels.Bundle(job)
+        climbs = not job["replay"] and not job["lookups"]
+        bundle = levels.Bundle(job) if climbs else None
     except Exception as error:
         reporter.send("harness", exception=report.describe(error))
         return HARNESS_FAILED
-    if bundle is None:
+    if job["lookups"]:
+        lookups.run(job, reporter)
+    elif job["replay"]:
         replay.run(job, reporter)
     else:
         levels.climb(bundle, job["level"], reporter)

@@ -1,0 +1,89 @@
+//! `netquarry report failures [LIBRARY]`: what to mend next.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use netquarry_core::record::BlockRecord;
+use serde::Serialize;
+
+use super::Ending;
+use crate::console::{Console, Format};
+use crate::explain::{self, Example, FailureGroup};
+use crate::library::manifest;
+use crate::problem::Problem;
+use crate::quantity::{human_count, human_things};
+use crate::table::{FAINT, HEADING, STRONG};
+
+#[derive(Serialize)]
+struct FailureReport {
+    candidates: usize,
+    /// Blocks at which some level failed.
+    failed: usize,
+    groups: Vec<FailureGroup>,
+    /// Names that are unresolved in bundles that did not fail for it.
+    latent: Vec<FailureGroup>,
+}
+
+/// Prints at most `limit` groups for people; programs get all.
+pub(super) fn failures(library: &Path, limit: usize, console: &Console) -> Result<Ending, Problem> {
+    let records = manifest::read_existing(library)?;
+    let report = FailureReport {
+        candidates: records.len(),
+        failed: records.iter().filter(|record: &&BlockRecord| record.failure.is_some()).count(),
+        groups: explain::failures(&records),
+        latent: explain::latent(&records),
+    };
+    match console.format {
+        Format::Json => console.print_json(&report)?,
+        Format::Human => console.print(&human(&report, limit, console))?,
+    }
+    Ok(Ending::Done)
+}
+
+fn human(report: &FailureReport, limit: usize, console: &Console) -> String {
+    let strong = console.out_style(STRONG);
+    let mut text = format!(
+        "{strong}{} of {} failed, for {}{strong:#}\n",
+        human_count(report.failed),
+        human_things(report.candidates, "candidate"),
+        human_things(report.groups.len(), "reason")
+    );
+    for group in report.groups.iter().take(limit) {
+        text.push_str(&section(group, console));
+    }
+    if report.groups.len() > limit {
+        let _ =
+            writeln!(text, "\nand {}; --limit shows more", human_things(report.groups.len() - limit, "other reason"));
+    }
+    if !report.latent.is_empty() {
+        let _ =
+            writeln!(text, "\n{strong}Names that are not resolved, and that nothing has looked up so far{strong:#}");
+        for group in report.latent.iter().take(limit) {
+            text.push_str(&section(group, console));
+        }
+    }
+    text
+}
+
+fn section(group: &FailureGroup, console: &Console) -> String {
+    let heading = console.out_style(HEADING);
+    let class = group.class.name();
+    let blocks = human_things(group.blocks.len(), "block");
+    format!("\n{heading}{blocks}  {class}  {}{heading:#}\n{}", group.root, example(&group.example, console))
+}
+
+fn example(example: &Example, console: &Console) -> String {
+    let faint = console.out_style(FAINT);
+    let mut text = format!("  {}\n", example.message.lines().next().unwrap_or_default());
+    match &example.upstream {
+        Some(place) => _ = writeln!(text, "  at {place}, in {}", example.block),
+        None => _ = writeln!(text, "  in {}", example.block),
+    }
+    for (depth, link) in example.chain.iter().enumerate() {
+        let name = link.definition.split_once(':').map_or(link.definition.as_str(), |(_, path)| path);
+        let [first, last] = link.lines;
+        let indent = "  ".repeat(depth + 2);
+        let _ = writeln!(text, "{indent}{name}  {faint}{}:{first}-{last}{faint:#}", link.path);
+    }
+    text
+}
