@@ -196,6 +196,7 @@ pub(crate) fn record(class: &ClassDescription) -> BlockRecord {
         lines: Some(100),
         requirements: vec!["torch".to_owned()],
         unresolved: Vec::new(),
+        unknown_keys: Vec::new(),
         replaced: Vec::new(),
         edits: Vec::new(),
         closure: Vec::new(),

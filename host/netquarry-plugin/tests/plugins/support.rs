@@ -72,6 +72,7 @@ pub(crate) fn record(name: &str) -> BlockRecord {
         lines: None,
         requirements: vec!["torch".to_owned()],
         unresolved: Vec::new(),
+        unknown_keys: Vec::new(),
         replaced: Vec::new(),
         edits: Vec::new(),
         closure: Vec::new(),
