@@ -6,5 +6,6 @@ mod bad_input;
 mod blocks;
 mod commands;
 mod library;
+mod replacements;
 mod resume;
 mod support;
