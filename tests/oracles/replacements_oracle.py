@@ -33,8 +33,8 @@ def raised(function, *arguments, **keywords):
     return None
 
 
-def upstream_strict():
-    """`strict` of huggingface_hub, without the package around it, which imports an HTTP client."""
+def upstream_dataclasses():
+    """`huggingface_hub.dataclasses`, without the package around it, which imports an HTTP client."""
     package = types.ModuleType("hub")
     package.__path__ = [str(HUB / "huggingface_hub")]
     errors = types.ModuleType("hub.errors")
@@ -46,12 +46,18 @@ def upstream_strict():
     module = importlib.util.module_from_spec(spec)
     sys.modules["hub.dataclasses"] = module
     spec.loader.exec_module(module)
-    return module.strict
+    return module
 
 
-def configurations(strict):
+def configurations(strict, as_validated_field):
     """What classes of configurations do under a decorator, as plain values."""
     called = []
+
+    @as_validated_field
+    def small(value):
+        called.append(("small", value))
+        if value > 9:
+            raise ValueError("not small")
 
     @strict(accept_kwargs=True)
     @dataclasses.dataclass(repr=False)
@@ -84,16 +90,18 @@ def configurations(strict):
     @dataclasses.dataclass
     class Plain:
         width: int
+        height: int = small(default=1)
 
     seen = [vars(Base()), vars(Base(size=5, other="x")), vars(Derived(depth=2, size=4)), vars(Plain(width=2, more=1))]
     Derived(size=1).validate()
-    failures = [raised(Base, size=-1), raised(Plain), raised(Base, 1)]
+    failures = [raised(Base, size=-1), raised(Plain), raised(Base, 1), raised(Plain, width=1, height=10)]
     return seen, called, [failure is not None for failure in failures], isinstance(Derived(), Base)
 
 
 def check_strict():
-    ours = configurations(replacement("shim-transformers", "strict.py", "strict"))
-    theirs = configurations(upstream_strict())
+    names = ("strict", "as_validated_field")
+    ours = configurations(*(replacement("shim-transformers", f"{name}.py", name) for name in names))
+    theirs = configurations(*(getattr(upstream_dataclasses(), name) for name in names))
     assert ours == theirs, (ours, theirs)
 
 
