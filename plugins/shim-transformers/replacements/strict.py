@@ -22,7 +22,21 @@ def strict(cls=None, *, accept_kwargs=False):
         for name, value in kwargs.items():
             setattr(self, name, value)
 
+    def guarding(cls, assign):
+        checks = {}
+        for field in dataclasses.fields(cls):
+            given = field.metadata.get("validator") or []
+            checks[field.name] = given if isinstance(given, list) else [given]
+
+        def __setattr__(self, name, value):
+            for check in checks.get(name, []):
+                check(value)
+            assign(self, name, value)
+
+        return __setattr__
+
     def wrap(cls):
+        cls.__setattr__ = guarding(cls, cls.__setattr__)
         if accept_kwargs:
             if not hasattr(cls, "__post_init__"):
                 cls.__post_init__ = post_init

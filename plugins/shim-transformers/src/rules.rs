@@ -54,7 +54,7 @@ const IS_A_REGISTRY: &str = "holds the table of all models by which upstream fin
      the table imports the modules of the installed package by their names";
 
 /// Methods and attributes, by the class that has them: what a program does *with* a model or a configuration.
-pub(crate) const DROPPED_MEMBERS: [(&str, &[&str], &str); 18] = [
+pub(crate) const DROPPED_MEMBERS: [(&str, &[&str], &str); 19] = [
     (
         "transformers.modeling_utils.PreTrainedModel",
         &[
@@ -62,7 +62,6 @@ pub(crate) const DROPPED_MEMBERS: [(&str, &[&str], &str); 18] = [
             "_load_pretrained_model",
             "_finalize_model_loading",
             "save_pretrained",
-            "push_to_hub",
             "add_model_tags",
             "get_init_context",
             "_get_dtype_plan",
@@ -149,7 +148,6 @@ pub(crate) const DROPPED_MEMBERS: [(&str, &[&str], &str); 18] = [
             "_dict_from_json_file",
             "_decode_special_floats",
             "to_json_file",
-            "push_to_hub",
         ],
         LOADS,
     ),
@@ -194,17 +192,24 @@ pub(crate) const DROPPED_MEMBERS: [(&str, &[&str], &str); 18] = [
         LOADS,
     ),
     ("transformers.models.auto.configuration_auto.AutoConfig", &["for_model", "from_pretrained", "register"], LOADS),
+    // Of models, configurations, tokenizers and processors.
+    ("transformers.*", &["push_to_hub"], LOADS),
     ("transformers.models.auto.modeling_auto", &["Auto*"], IS_A_REGISTRY),
     ("transformers.modeling_utils.ModuleUtilsMixin", &["num_parameters"], "counts parameters for whoever asks"),
 ];
 
 /// What is replaced: path, statements, and why they claim to do the same.
-pub(crate) const REPLACED: [(&str, &str, &str); 21] = [
+pub(crate) const REPLACED: [(&str, &str, &str); 22] = [
     (
         "huggingface_hub.dataclasses.strict",
         include_str!("../replacements/strict.py"),
         "makes a dataclass that is filled from keywords and calls its own `validate_` methods, in the same order, and only \
          leaves out the comparison of each value with the field's annotation",
+    ),
+    (
+        "huggingface_hub.dataclasses.as_validated_field",
+        include_str!("../replacements/as_validated_field.py"),
+        "makes the same field of a dataclass, with the validator in its metadata",
     ),
     (
         "transformers.utils.logging.get_logger",
