@@ -96,9 +96,13 @@ fn plugins_and_corpora_are_listed() {
             "dedup-lexical",
             "dedup-structural",
             "discover-nn-module-deep",
+            "shim-detectron2",
             "shim-mmlab",
             "shim-timm",
+            "shim-torch-geometric",
             "shim-torchvision",
+            "shim-transformers",
+            "shim-ultralytics",
             "emit-neutral-spec"
         ]
     );

@@ -8,6 +8,7 @@ mod commands;
 mod equivalents;
 mod library;
 mod parity;
+mod replacements;
 mod report;
 mod resume;
 mod support;

@@ -392,8 +392,20 @@ pub struct ClassFacts {
     pub methods: Vec<FunctionFacts>,
     /// Other names that the class body binds.
     pub attributes: Vec<Symbol>,
+    /// The statements of the class body itself that bind one name, in source order.
+    pub members: Vec<Member>,
+    /// The block that the class body is.
+    pub suite: Suite,
     pub docstring: Option<TextRange>,
     pub conditional: bool,
+}
+
+/// A method or an attribute, by the statement that binds it: `size: int = 1`, or a `def` with its decorators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Member {
+    /// As written, without mangling.
+    pub name: Symbol,
+    pub range: TextRange,
 }
 
 /// An expression in a place where usually a dotted name stands.

@@ -179,6 +179,10 @@ pub struct BlockRecord {
     pub lines: Option<u32>,
     /// PEP 508 requirements, sorted.
     pub requirements: Vec<String>,
+    /// Packages that the bundle imports for their compiled operators alone. Where one of them is a source of the bundle,
+    /// nothing else of it can be imported while the bundle is validated.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub operator_imports: Vec<String>,
     pub unresolved: Vec<UnresolvedName>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unknown_keys: Vec<UnknownKeyRecord>,

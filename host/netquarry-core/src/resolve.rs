@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::facts::{BindingKind, ImportForm, ImportStatement, Reference, ReferenceBinding, StatementKind, Symbol};
+use crate::facts::{
+    BindingKind, Guard, ImportForm, ImportStatement, Reference, ReferenceBinding, StatementKind, Symbol,
+};
 use crate::index::{DefinitionId, FileId, Index, Module, SourceId, Variable, is_unguarded};
 use crate::record::Confidence;
 use crate::stdlib;
@@ -221,6 +223,10 @@ impl Index {
         let indexed = self.file(file);
         // `from . import name` in a package's own `__init__`: while it runs, the package has no such attribute yet.
         let is_being_bound = matches!(trail.names.get(&(file, name.to_owned())), Some(None));
+        if let Some((statement, import, place)) = self.declared_import(file, name) {
+            let import = &indexed.statement(statement).imports[import as usize];
+            return self.imported(file, import, place, trail);
+        }
         if indexed.binders(name).next().is_some() && !is_being_bound {
             return self.global(file, name, trail);
         }
@@ -235,6 +241,30 @@ impl Index {
             }
             entity => entity,
         }
+    }
+
+    /// The import under `if TYPE_CHECKING:` that alone declares a name, for those who import it from the module.
+    ///
+    /// Such a module gives its names when they are asked for (by `__getattr__`, or by another object that it puts into
+    /// `sys.modules`) and tells type checkers beforehand what they are:
+    ///
+    /// ```python
+    /// if TYPE_CHECKING:
+    ///     from .block import Block
+    /// else:
+    ///     sys.modules[__name__] = LazyModule(__name__, {"block": ["Block"]})
+    /// ```
+    fn declared_import(&self, file: FileId, name: &str) -> Option<(u32, u32, u32)> {
+        let indexed = self.file(file);
+        let mut declared = None;
+        for (statement, binding) in indexed.binders(name) {
+            let BindingKind::Import { import, name } = binding.kind else { return None };
+            if !indexed.statement(statement).imports[import as usize].guards.contains(&Guard::TypeChecking) {
+                return None;
+            }
+            declared = Some((statement, import, name));
+        }
+        declared
     }
 
     fn imported(&self, file: FileId, import: &ImportStatement, place: u32, trail: &mut Trail) -> Entity {

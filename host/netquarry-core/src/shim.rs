@@ -19,16 +19,21 @@ pub struct ShimTables {
     /// corpus is kept as a string, and does not bring what it names. The path is that of the annotated definition.
     pub postponed_annotations: Vec<Rule>,
     pub registries: Vec<RegistryRule>,
+    /// Methods and attributes that a class carries for other purposes than its behaviour as a block, by the path of the
+    /// class and the name.
+    pub dropped_members: Vec<Rule>,
+    /// Base classes of which a block needs nothing.
+    pub dropped_bases: Vec<Rule>,
     pub replaced_definitions: Vec<Replacement>,
     pub operator_namespaces: Vec<OperatorNamespace>,
-    /// Names that only the plugin's function can answer about: dotted paths, a trailing `*` matches any rest.
+    /// Names that only the plugin's function can answer about: dotted paths, one `*` matches anything.
     pub dynamic: Vec<String>,
     pub arguments: Vec<BlockArguments>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Rule {
-    /// The dotted path of what the rule is about; a trailing `*` matches any rest.
+    /// The dotted path of what the rule is about; one `*` matches anything.
     pub path: String,
     pub why: String,
 }
@@ -60,6 +65,8 @@ pub struct RegistryRule {
 /// A definition that is replaced by a small faithful equivalent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Replacement {
+    /// Of a global name of the corpus, of a method or attribute of a class (the path of the class and its name), or of
+    /// something outside of the corpus that is imported from its module.
     pub path: String,
     /// Python statements that bind the same name. Free names mean what they mean in the module of the definition.
     pub by: String,
@@ -78,7 +85,7 @@ pub struct OperatorNamespace {
 /// How to construct and run a block, where that cannot be guessed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BlockArguments {
-    /// The dotted path of the class; a trailing `*` matches any rest.
+    /// The dotted path of the class; one `*` matches anything.
     pub path: String,
     /// Python expressions by parameter name; `torch` and `nn` are at hand.
     pub constructor: std::collections::BTreeMap<String, String>,

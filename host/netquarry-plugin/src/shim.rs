@@ -136,6 +136,8 @@ fn converted(plugin: String, tables: rules::Tables) -> ShimTables {
         dropped_calls: tables.dropped_calls.into_iter().map(rule).collect(),
         postponed_annotations: tables.postponed_annotations.into_iter().map(rule).collect(),
         registries: tables.registries.into_iter().map(registry).collect(),
+        dropped_members: tables.dropped_members.into_iter().map(rule).collect(),
+        dropped_bases: tables.dropped_bases.into_iter().map(rule).collect(),
         replaced_definitions: tables.replaced_definitions.into_iter().map(replacement).collect(),
         operator_namespaces: tables.operator_namespaces.into_iter().map(namespace).collect(),
         dynamic: tables.dynamic_names,
@@ -145,9 +147,10 @@ fn converted(plugin: String, tables: rules::Tables) -> ShimTables {
 
 /// What makes the tables unacceptable: a rule that is about everything or nothing, or that keeps its reason to itself.
 fn flaw(tables: &ShimTables) -> Option<String> {
-    let ShimTables { dropped_decorators, dropped_calls, replaced_definitions, operator_namespaces, .. } = tables;
-    let rules = dropped_decorators.iter().chain(dropped_calls).chain(&tables.postponed_annotations);
-    let rules = rules.map(|rule| (&rule.path, &rule.why));
+    let ShimTables { dropped_decorators, dropped_calls, dropped_members, dropped_bases, .. } = tables;
+    let ShimTables { postponed_annotations, replaced_definitions, operator_namespaces, .. } = tables;
+    let dropped = [dropped_decorators, dropped_calls, dropped_members, dropped_bases, postponed_annotations];
+    let rules = dropped.into_iter().flatten().map(|rule| (&rule.path, &rule.why));
     let registries = tables
         .registries
         .iter()

@@ -30,6 +30,9 @@ pub struct Findings {
     pub parity: Option<ParityTally>,
     /// Duplicates by the reason for which they were removed.
     pub duplicates: Vec<Counted>,
+    /// Bundles by the package that they import for its compiled operators, the most frequent first.
+    #[serde(default)]
+    pub operator_imports: Vec<Counted>,
     /// Bundles by requirement other than torch, the most frequent first.
     pub requirements: Vec<Counted>,
     pub bundle_lines: Vec<Bin>,
@@ -129,6 +132,9 @@ impl Findings {
             without_arguments: records.iter().filter(|record| record.evidence.lacks_arguments()).count(),
             parity: parity(records),
             duplicates: counted(records.iter().filter_map(removal_reason)),
+            operator_imports: counted(
+                records.iter().flat_map(|record| record.operator_imports.iter().map(String::as_str)),
+            ),
             requirements: counted(
                 records
                     .iter()
@@ -295,6 +301,7 @@ pub(crate) mod tests {
             sha256: Some("0".repeat(64)),
             lines: Some(lines),
             requirements: vec!["torch".to_owned()],
+            operator_imports: Vec::new(),
             unresolved: Vec::new(),
             unknown_keys: Vec::new(),
             replaced: Vec::new(),
@@ -337,6 +344,7 @@ pub(crate) mod tests {
         (unbundled.bundle, unbundled.sha256, unbundled.lines) = (None, None, None);
         let mut pillow = record("vision:vision.models.Net", Category::Architecture, 5, 1200);
         pillow.requirements.push("Pillow".to_owned());
+        pillow.operator_imports.push("vision".to_owned());
         vec![failed, record("timm:timm.layers.drop.DropPath", Category::Utility, 5, 57), pillow, copy, unbundled]
     }
 
@@ -349,6 +357,7 @@ pub(crate) mod tests {
         assert_eq!((findings.pass_rate.successes, findings.pass_rate.trials), (3, 5));
         assert_eq!(findings.undecided, 1);
         assert_eq!(findings.requirements, [Counted { name: "Pillow".to_owned(), count: 1 }]);
+        assert_eq!(findings.operator_imports, [Counted { name: "vision".to_owned(), count: 1 }]);
         assert_eq!(findings.duplicates, [Counted { name: "exact".to_owned(), count: 1 }]);
         assert_eq!(findings.failures[0].class, FailureClass::UnresolvedName);
         assert_eq!(findings.bundle_lines.iter().map(|bin| bin.count).sum::<usize>(), 4);

@@ -8,7 +8,7 @@ use netquarry_core::verdict::Level;
 use serde::Serialize;
 
 use crate::course::Course;
-use crate::findings::{Findings, Group, Tally};
+use crate::findings::{Counted, Findings, Group, Tally};
 use crate::interval::Proportion;
 use crate::library::folder::Changes;
 use crate::quantity::{human_bytes, human_count, human_seconds, human_things};
@@ -109,6 +109,9 @@ impl Summary {
                 human_count(total.kept)
             );
         }
+        for each in &findings.operator_imports {
+            let _ = writeln!(text, "  {}", operator_import(each));
+        }
         for source in &self.missing_sources {
             let _ = writeln!(text, "  {strong}The source {} is missing:{strong:#} {}", source.name, source.reason);
         }
@@ -125,6 +128,15 @@ impl Summary {
             let _ = writeln!(text, "  {heading}{name:<8}{heading:#}  {} {note}", path.display());
         }
     }
+}
+
+/// What bundles still take from a package that they are from.
+pub fn operator_import(package: &Counted) -> String {
+    format!(
+        "{} import {} for its compiled operators; its Python modules stay out of reach",
+        human_count(package.count),
+        package.name
+    )
 }
 
 /// `93.6% (95% interval 92.0% to 94.9%)`

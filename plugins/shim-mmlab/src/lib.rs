@@ -31,14 +31,12 @@ impl RepoShim for Mmlab {
     fn tables(&self) -> Result<Tables, String> {
         Ok(Tables {
             packages: PACKAGES.map(str::to_owned).to_vec(),
-            dropped_decorators: Vec::new(),
-            dropped_calls: Vec::new(),
             postponed_annotations: PACKAGES.map(unread_annotations).to_vec(),
             registries: vec![registries()],
             replaced_definitions: replacements::all(),
             operator_namespaces: vec![torchvision()],
             dynamic_names: vec![BATCHED_NMS.to_owned()],
-            arguments: Vec::new(),
+            ..Tables::default()
         })
     }
 

@@ -43,13 +43,7 @@ impl RepoShim for Timm {
         Ok(Tables {
             packages: vec!["timm".to_owned()],
             dropped_decorators: DROPPED_DECORATORS.map(rule).to_vec(),
-            dropped_calls: Vec::new(),
-            postponed_annotations: Vec::new(),
-            registries: Vec::new(),
-            replaced_definitions: Vec::new(),
-            operator_namespaces: Vec::new(),
-            dynamic_names: Vec::new(),
-            arguments: Vec::new(),
+            ..Tables::default()
         })
     }
 }

@@ -70,12 +70,10 @@ impl RepoShim for Torchvision {
             packages: vec!["torchvision".to_owned()],
             dropped_decorators: vec![registered],
             dropped_calls: vec![counted],
-            postponed_annotations: Vec::new(),
-            registries: Vec::new(),
             replaced_definitions: vec![has_ops],
             operator_namespaces: vec![operators],
             dynamic_names: vec![GET_KERNEL.to_owned()],
-            arguments: Vec::new(),
+            ..Tables::default()
         })
     }
 

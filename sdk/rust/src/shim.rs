@@ -8,6 +8,25 @@ pub use crate::bindings::repo_shim::netquarry::plugin::rules::{
     BlockArguments, OperatorNamespace, Registry, Replacement, Rule, Tables,
 };
 
+/// No rules at all, to name only the tables that a shim fills.
+impl Default for Tables {
+    fn default() -> Self {
+        Self {
+            packages: Vec::new(),
+            dropped_decorators: Vec::new(),
+            dropped_calls: Vec::new(),
+            postponed_annotations: Vec::new(),
+            registries: Vec::new(),
+            dropped_members: Vec::new(),
+            dropped_bases: Vec::new(),
+            replaced_definitions: Vec::new(),
+            operator_namespaces: Vec::new(),
+            dynamic_names: Vec::new(),
+            arguments: Vec::new(),
+        }
+    }
+}
+
 /// A plugin of the kind `repo-shim`.
 pub trait RepoShim: Plugin {
     /// The rules that the host applies by itself.

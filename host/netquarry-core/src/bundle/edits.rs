@@ -36,10 +36,7 @@ impl Editing<'_> {
         let mut removed = Removed::default();
         let mut edits = self.dropped_decorators(definition, text);
         edits.extend(self.imports(definition, text, &mut removed));
-        for call in &self.closure.definitions[&definition].dropped_calls {
-            let suite = call.statement_in.expect("only statements are dropped");
-            edits.push(removed.remove(call.range, suite, text, "a shim drops this call"));
-        }
+        edits.extend(self.cuts(definition, text, &mut removed));
         edits.extend(self.references(definition, text));
         edits.extend(self.bindings(definition));
         edits.extend(self.quoted_annotations(definition, text));
@@ -56,7 +53,7 @@ impl Editing<'_> {
     }
 
     fn dropped_decorators(&self, definition: DefinitionId, text: &str) -> Vec<Edit> {
-        let dropped = &self.closure.definitions[&definition].dropped;
+        let dropped = &self.closure.definitions[&definition].cuts.decorators;
         dropped
             .iter()
             .map(|range| {
@@ -71,6 +68,29 @@ impl Editing<'_> {
                 }
             })
             .collect()
+    }
+
+    /// What shims leave out or replace, but for decorators.
+    fn cuts(&self, definition: DefinitionId, text: &str, removed: &mut Removed) -> Vec<Edit> {
+        let cuts = &self.closure.definitions[&definition].cuts;
+        let mut edits = Vec::new();
+        for call in &cuts.calls {
+            let suite = call.statement_in.expect("only statements are dropped");
+            edits.push(removed.remove(call.range, suite, text, "a shim drops this call"));
+        }
+        for (range, suite) in &cuts.members {
+            let edit = removed.remove(*range, *suite, text, "a shim drops this member");
+            edits.push(with_empty_line(edit, text));
+        }
+        for (range, by) in &cuts.replaced_members {
+            let replacement = indented(by, text, *range);
+            edits.push(Edit { range: *range, replacement, reason: "a shim replaces this member" });
+        }
+        for (range, by) in &cuts.bases {
+            let replacement = (*by).to_owned();
+            edits.push(Edit { range: *range, replacement, reason: "a shim drops this base" });
+        }
+        edits
     }
 
     fn references(&self, definition: DefinitionId, text: &str) -> Vec<Edit> {
@@ -331,6 +351,25 @@ fn join_statements(lines: &[String], text: &str, range: TextRange) -> String {
     let before = &text[start..range.start as usize];
     let separator = if before.trim().is_empty() { format!("\n{before}") } else { "; ".to_owned() };
     lines.join(&separator)
+}
+
+/// An edit that removes whole lines, with the empty line that sets them apart from what follows.
+fn with_empty_line(edit: Edit, text: &str) -> Edit {
+    let end = edit.range.end as usize;
+    if edit.replacement.is_empty() && text[end..].starts_with('\n') {
+        return Edit { range: text_range(edit.range.start as usize, end + 1), ..edit };
+    }
+    edit
+}
+
+/// Statements with the indentation that the text has where `range` starts; the first line stands there already.
+fn indented(statements: &str, text: &str, range: TextRange) -> String {
+    let line = text[..range.start as usize].rfind('\n').map_or(0, |newline| newline + 1);
+    let indentation = &text[line..range.start as usize];
+    let separator = format!("\n{indentation}");
+    let lines: Vec<&str> = statements.trim_end().lines().collect();
+    // Empty lines stay empty.
+    lines.join(&separator).replace(&format!("{separator}\n"), "\n\n")
 }
 
 /// The line or lines that hold nothing but `range` and a comment, with the line's end.

@@ -9,6 +9,7 @@ use crate::closure::Closure;
 use crate::facts::{Guard, ImportForm, StatementKind};
 use crate::index::{DefinitionId, FileId, FileSet, Index, Module, is_unguarded};
 use crate::resolve::External;
+use crate::shim::Replacement;
 use crate::stdlib;
 
 #[derive(Debug, Default)]
@@ -23,6 +24,8 @@ pub(super) struct Imports {
     deferred: BTreeMap<Place, Vec<Deferred>>,
     /// Likewise, where no import statement of the bundle is left to carry them.
     optional: BTreeSet<String>,
+    /// What stands in the place of imports that a shim replaces.
+    replaced: Vec<String>,
     /// Imports that only register operators.
     operators: BTreeSet<String>,
     /// Top-level packages outside the standard library.
@@ -71,6 +74,10 @@ pub(super) fn collect(index: &Index, closure: &Closure, uses: &Uses<'_>, names: 
     let gateways = gateways(index, closure);
     for ((path, wanted), ways) in &uses.externals {
         let name = names.of(&Named::External { path: path.clone(), wanted: wanted.clone() });
+        if let Some(replacement) = closure.external_replacements.get(path) {
+            imports.replaced.push(replaced(replacement, name));
+            continue;
+        }
         let users = &users[&(path.as_str(), wanted.as_str())];
         for way in preferred(ways) {
             let package = way.package();
@@ -95,6 +102,13 @@ pub(super) fn collect(index: &Index, closure: &Closure, uses: &Uses<'_>, names: 
     imports
 }
 
+/// The statements of a replacement, which bind the last part of the path, and the name that the bundle has for it.
+fn replaced(replacement: &Replacement, name: &str) -> String {
+    let bound = replacement.path.rsplit('.').next().expect("split yields at least one part");
+    let alias = if bound == name { String::new() } else { format!("\n{name} = {bound}") };
+    format!("# Replaces {}: {}\n{}{alias}", replacement.path, replacement.why, replacement.by.trim_end())
+}
+
 /// One import is enough for an object, but for packages: there each file may load other submodules.
 fn preferred(ways: &BTreeSet<External>) -> Vec<&External> {
     let roots: Vec<&External> = ways.iter().filter(|way| matches!(way, External::Root { .. })).collect();
@@ -104,9 +118,12 @@ fn preferred(ways: &BTreeSet<External>) -> Vec<&External> {
 /// Top-level packages that are imported inside of definitions.
 fn inner_packages(index: &Index, closure: &Closure) -> BTreeSet<String> {
     let mut packages = BTreeSet::new();
-    for definition in closure.definitions.keys() {
+    for (definition, closed) in &closure.definitions {
         let file = index.file(definition.file);
         for import in &file.statement(definition.statement).imports {
+            if closed.cuts.contain(import.range) {
+                continue;
+            }
             let modules: Vec<&str> = match import.form {
                 ImportForm::Module => import.names.iter().map(|name| file.facts.name(name.name)).collect(),
                 ImportForm::From { level: 0, module } | ImportForm::Star { level: 0, module } => {
@@ -129,9 +146,9 @@ fn inner_packages(index: &Index, closure: &Closure) -> BTreeSet<String> {
 /// The import statements inside of definitions that import modules of the corpus, with the files that then run.
 fn gateways(index: &Index, closure: &Closure) -> Vec<(Place, Vec<FileSet>)> {
     let mut gateways = Vec::new();
-    for definition in closure.definitions.keys() {
+    for (definition, closed) in &closure.definitions {
         for (place, import) in index.statement(*definition).imports.iter().enumerate() {
-            if import.guards.contains(&Guard::TypeChecking) {
+            if import.guards.contains(&Guard::TypeChecking) || closed.cuts.contain(import.range) {
                 continue;
             }
             let files = index.imported_files(definition.file, import);
@@ -201,6 +218,7 @@ impl Imports {
                 groups.push(statements);
             }
         }
+        groups.extend(self.replaced.iter().map(|statements| vec![format!("\n{statements}")]));
         for statement in &self.optional {
             groups.push(vec![format!("try:\n    {statement}\nexcept ImportError:\n    pass")]);
         }

@@ -68,7 +68,8 @@ pub(super) fn assign(index: &Index, closure: &Closure, uses: &Uses<'_>) -> Names
     }
     for (path, wanted) in uses.externals.keys() {
         let named = Named::External { path: path.clone(), wanted: wanted.clone() };
-        claims.push((Claim::External, 0, named, wanted.clone()));
+        let is_replaced = closure.external_replacements.contains_key(path);
+        claims.push((if is_replaced { Claim::Replaced } else { Claim::External }, 0, named, wanted.clone()));
     }
     claims.sort();
     let mut fresh = Fresh { index, closure, taken: uses.reserved.iter().cloned().collect(), identifiers: None };

@@ -4,6 +4,7 @@
 
 mod annotations;
 mod ask;
+mod cuts;
 mod namespace;
 mod registrations;
 mod registries;
@@ -12,13 +13,14 @@ mod substitutions;
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
 
-use crate::facts::{Access, BindingKind, Call, Decorator, Reference, StatementKind};
+use crate::facts::{Access, BindingKind, Reference, ReferenceBinding, Symbol};
 use crate::index::{DefinitionId, FileId, Index, Module, Variable};
 use crate::record::{Confidence, ReplacedRecord, UnresolvedName};
 use crate::resolve::{Entity, External, Missing, Resolution};
 use crate::shim::{OperatorNamespace, Replacement};
 use crate::source::TextRange;
 
+pub use cuts::Cuts;
 pub use namespace::Namespace;
 pub use rules::{Dynamics, Rules};
 
@@ -45,10 +47,7 @@ pub struct ClosedDefinition {
     pub need: Need,
     /// One for each of the statement's references, in their order; `None` for those inside of dropped text.
     pub resolutions: Vec<Option<Resolution>>,
-    /// Decorators that a shim drops, without the `@`.
-    pub dropped: Vec<TextRange>,
-    /// Call statements that a shim drops.
-    pub dropped_calls: Vec<Call>,
+    pub cuts: Cuts,
     /// Annotations of which a shim says that nothing reads them, and which name something of the corpus.
     pub postponed: Vec<TextRange>,
 }
@@ -64,6 +63,8 @@ pub struct Closure {
     pub namespaces: BTreeMap<FileId, Namespace>,
     /// Variables whose definitions a shim replaces.
     pub substitutions: BTreeMap<Variable, Substitution>,
+    /// Objects outside of the corpus that a shim replaces, by their dotted path.
+    pub external_replacements: BTreeMap<String, Replacement>,
     /// Imports that register the operators that the block uses.
     pub operators: Vec<OperatorNamespace>,
     pub replaced: Vec<ReplacedRecord>,
@@ -132,6 +133,7 @@ pub fn close(index: &Index, rules: &Rules, target: Target) -> Closure {
             variables: BTreeMap::new(),
             namespaces: BTreeMap::new(),
             substitutions: BTreeMap::new(),
+            external_replacements: BTreeMap::new(),
             operators: Vec::new(),
             replaced: Vec::new(),
             unresolved: Vec::new(),
@@ -191,13 +193,7 @@ impl Closing<'_> {
         if self.closure.definitions.contains_key(&definition) {
             return;
         }
-        let empty = ClosedDefinition {
-            need,
-            resolutions: Vec::new(),
-            dropped: Vec::new(),
-            dropped_calls: Vec::new(),
-            postponed: Vec::new(),
-        };
+        let empty = ClosedDefinition { need, resolutions: Vec::new(), cuts: Cuts::default(), postponed: Vec::new() };
         self.closure.definitions.insert(definition, empty);
         self.waiting.push_back(definition);
         self.need_patches(definition);
@@ -238,7 +234,8 @@ impl Closing<'_> {
         }
         for mutation in self.index.mutations_of(variable) {
             let is_entry = self.rules.registrations(self.index).is_entry(variable, *mutation);
-            if !is_entry && (mutation.file == variable.file || self.may_run(mutation.file)) {
+            let runs = mutation.file == variable.file || self.may_run(mutation.file);
+            if !is_entry && runs && !self.changes_only_dropped(*mutation, variable) {
                 self.need_definition(*mutation, need.clone());
             }
         }
@@ -256,6 +253,9 @@ impl Closing<'_> {
             return;
         }
         for patch in self.index.external_patches(definition.file) {
+            if self.patches_only_dropped(patch) {
+                continue;
+            }
             let need = Need {
                 by: Some(definition),
                 reference: "patches an external object".to_owned(),
@@ -268,17 +268,15 @@ impl Closing<'_> {
     fn follow(&mut self, definition: DefinitionId) {
         let index = self.index;
         let statement = index.statement(definition);
-        let (mut dropped, mut dropped_calls) = self.leave_out_entries(definition);
-        dropped.extend(self.drop_decorators(definition));
-        dropped_calls.extend(self.drop_calls(definition));
+        let (entries, entering_calls) = self.leave_out_entries(definition);
+        let mut cuts = self.cut(definition);
+        cuts.decorators.extend(entries);
+        cuts.calls.extend(entering_calls);
         self.note_keys(definition);
         let (postponed, types) = self.postpone_annotations(definition);
         let mut resolutions = Vec::with_capacity(statement.references.len());
         for (reference, resolution) in statement.references.iter().zip(index.resolutions(definition)) {
-            let gone = dropped.iter().copied().chain(dropped_calls.iter().map(|call| call.range));
-            if gone.into_iter().any(|range| range.contains(reference.range))
-                || types.iter().any(|range| range.contains(reference.range))
-            {
+            if cuts.contain(reference.range) || types.iter().any(|range| range.contains(reference.range)) {
                 resolutions.push(None);
                 continue;
             }
@@ -286,8 +284,7 @@ impl Closing<'_> {
         }
         let closed = self.closure.definitions.get_mut(&definition).expect("only needed definitions are followed");
         closed.resolutions = resolutions;
-        closed.dropped = dropped;
-        closed.dropped_calls = dropped_calls;
+        closed.cuts = cuts;
         closed.postponed = postponed;
     }
 
@@ -300,6 +297,7 @@ impl Closing<'_> {
     ) -> Resolution {
         self.keep_outside(definition, &mut resolution);
         let written = written(self.index, definition, reference, resolution.consumed);
+        self.replace_external(reference, &resolution);
         self.need_operators(reference, definition, &resolution);
         self.ask(definition, reference, &resolution);
         self.need_entity(definition, reference.range, &written, &resolution.entity, resolution.confidence);
@@ -388,6 +386,23 @@ impl Closing<'_> {
             .any(|reference| reference.access == Access::Store && facts.name(reference.name) == name)
     }
 
+    /// What a module imports from outside of the corpus may be replaced; an import inside of a function stays.
+    fn replace_external(&mut self, reference: &Reference, resolution: &Resolution) {
+        let Entity::External(external) = &resolution.entity else { return };
+        let path = external.object_path();
+        if reference.binding != ReferenceBinding::Module || self.closure.external_replacements.contains_key(&path) {
+            return;
+        }
+        let Some((replacement, plugin)) = self.rules.replacement(&path) else { return };
+        self.closure.replaced.push(ReplacedRecord {
+            what: path.clone(),
+            by: replacement.by.clone(),
+            why: replacement.why.clone(),
+            plugin: plugin.to_owned(),
+        });
+        self.closure.external_replacements.insert(path, replacement.clone());
+    }
+
     /// `torch.ops.<namespace>` needs the import that registers its operators.
     fn need_operators(&mut self, reference: &Reference, definition: DefinitionId, resolution: &Resolution) {
         let Entity::External(external) = &resolution.entity else { return };
@@ -419,35 +434,9 @@ impl Closing<'_> {
         }
     }
 
-    /// The decorators of a definition that the rules drop; each is recorded.
-    fn drop_decorators(&mut self, definition: DefinitionId) -> Vec<TextRange> {
-        let index = self.index;
-        let statement = index.statement(definition);
-        if !matches!(statement.kind, StatementKind::Class | StatementKind::Function) {
-            return Vec::new();
-        }
-        let of_classes = statement.classes.iter().flat_map(|class| {
-            class.decorators.iter().chain(class.methods.iter().flat_map(|method| &method.decorators))
-        });
-        let of_functions = statement.functions.iter().flat_map(|function| &function.decorators);
-        let mut dropped = Vec::new();
-        for decorator in of_classes.chain(of_functions) {
-            let Some(path) = self.decorator_path(definition.file, decorator) else { continue };
-            if let Some((rule, plugin)) = self.rules.dropped_decorator(&path) {
-                dropped.push(decorator.range);
-                self.closure.replaced.push(ReplacedRecord {
-                    what: format!("@{path} on {}", index.definition_path(definition)),
-                    by: String::new(),
-                    why: rule.why.clone(),
-                    plugin: plugin.to_owned(),
-                });
-            }
-        }
-        dropped
-    }
-
-    fn decorator_path(&self, file: FileId, decorator: &Decorator) -> Option<String> {
-        let path = self.index.file(file).facts.name(decorator.path?);
+    /// The path of the object that a dotted path of a file leads to.
+    fn dotted_path(&self, file: FileId, path: Symbol) -> Option<String> {
+        let path = self.index.file(file).facts.name(path);
         let (entity, rest) = self.index.resolve_path(file, path);
         self.object_path(&entity, &rest)
     }
@@ -472,32 +461,6 @@ impl Closing<'_> {
         let facts = &self.index.file(definition.file).facts;
         let rest = reference.path[resolution.consumed..].iter().map(|attribute| facts.name(attribute.name));
         self.object_path(&resolution.entity, &rest.collect::<Vec<_>>())
-    }
-
-    /// The call statements of a definition that the rules drop; each is recorded.
-    fn drop_calls(&mut self, definition: DefinitionId) -> Vec<Call> {
-        let index = self.index;
-        let statement = index.statement(definition);
-        let mut dropped = Vec::new();
-        for call in statement.calls.iter().filter(|call| call.statement_in.is_some()) {
-            let mut references = statement.references.iter().zip(index.resolutions(definition));
-            let callee = references.find(|(reference, _)| reference.range.start == call.callee);
-            let path =
-                callee.and_then(|(reference, resolution)| self.reference_path(definition, reference, resolution));
-            let Some((path, (rule, plugin))) =
-                path.and_then(|path| Some((path.clone(), self.rules.dropped_call(&path)?)))
-            else {
-                continue;
-            };
-            dropped.push(*call);
-            self.closure.replaced.push(ReplacedRecord {
-                what: format!("the call of {path} in {}", index.definition_path(definition)),
-                by: String::new(),
-                why: rule.why.clone(),
-                plugin: plugin.to_owned(),
-            });
-        }
-        dropped
     }
 }
 

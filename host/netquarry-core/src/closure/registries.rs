@@ -102,8 +102,8 @@ impl Closing<'_> {
     fn take_back(&mut self, entry: LeftOut) {
         let closed =
             self.closure.definitions.get_mut(&entry.definition).expect("it was left out of the closure's text");
-        closed.dropped.retain(|range| *range != entry.range);
-        closed.dropped_calls.retain(|call| call.range != entry.range);
+        closed.cuts.decorators.retain(|range| *range != entry.range);
+        closed.cuts.calls.retain(|call| call.range != entry.range);
         self.left_out_records.retain(|(definition, range, _)| (*definition, *range) != (entry.definition, entry.range));
         let index = self.index;
         let references = index.statement(entry.definition).references.iter().zip(index.resolutions(entry.definition));

@@ -73,6 +73,16 @@ impl Rules {
         self.first(path, |tables| &tables.postponed_annotations, |rule| &rule.path)
     }
 
+    /// The rule that leaves out a method or an attribute, and the shim that states it.
+    pub fn dropped_member(&self, path: &str) -> Option<(&Rule, &str)> {
+        self.first(path, |tables| &tables.dropped_members, |rule| &rule.path)
+    }
+
+    /// The rule that leaves out a class where it is a base, and the shim that states it.
+    pub fn dropped_base(&self, path: &str) -> Option<(&Rule, &str)> {
+        self.first(path, |tables| &tables.dropped_bases, |rule| &rule.path)
+    }
+
     pub fn replacement(&self, path: &str) -> Option<(&Replacement, &str)> {
         self.first(path, |tables| &tables.replaced_definitions, |rule| &rule.path)
     }
@@ -128,10 +138,12 @@ pub(super) fn without_source(path: &str) -> &str {
     path.split_once(':').map_or(path, |(_, path)| path)
 }
 
-/// Whether `path` is `pattern`, or starts with it where the pattern ends in `*`.
+/// Whether `path` is `pattern`, in which one `*` matches anything.
 pub(super) fn matches(pattern: &str, path: &str) -> bool {
-    match pattern.strip_suffix('*') {
-        Some(prefix) => path.starts_with(prefix),
+    match pattern.split_once('*') {
+        Some((start, end)) => {
+            path.strip_prefix(start).is_some_and(|rest| rest.len() >= end.len() && rest.ends_with(end))
+        }
         None => path == pattern,
     }
 }
@@ -141,9 +153,12 @@ mod tests {
     use super::matches;
 
     #[test]
-    fn a_trailing_star_matches_any_rest() {
+    fn one_star_matches_anything() {
         assert!(matches("timm.layers.*", "timm.layers.drop.DropPath"));
         assert!(matches("timm.layers.drop", "timm.layers.drop"));
         assert!(!matches("timm.layers.drop", "timm.layers.drop.DropPath"));
+        assert!(matches("package.*.from_config", "package.heads.Head.from_config"));
+        assert!(!matches("package.*.from_config", "package.heads.Head.from_config_file"));
+        assert!(!matches("package.*.config", "package.config"));
     }
 }

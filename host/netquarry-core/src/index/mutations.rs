@@ -6,9 +6,10 @@ use super::{DefinitionId, FileId, Index, Variable};
 use crate::facts::{Mutation, MutationKind, StatementKind};
 use crate::resolve::Entity;
 
-/// Methods of the built-in containers that change them. A call of any other method on an object that a module made (a
-/// registry, a logger) belongs to its arguments' story, not to the object: `MODELS.register_module(module=Foo)` must not
-/// bring Foo into every closure that holds MODELS.
+/// Methods of the built-in containers that change them. A call of any other method on an object that another module made
+/// (a registry, a logger) belongs to its arguments' story, not to the object: `MODELS.register_module(module=Foo)` must
+/// not bring Foo into every closure that holds MODELS. The module that made the object is another matter: what it does
+/// with the object when it is imported is how it makes it.
 const CONTAINER_MUTATORS: &[&str] = &[
     "add",
     "append",
@@ -78,13 +79,11 @@ fn target(index: &Index, definition: DefinitionId, mutation: &Mutation) -> Optio
     path.extend(mutation.path.iter().map(|part| facts.name(*part)));
     let (entity, rest) = index.resolve_parts(definition.file, &path);
     let Entity::Variable(variable) = entity else { return None };
+    let is_making = definition.file == variable.file || index.is_defined_by_statement(variable);
     let belongs = match mutation.kind {
         MutationKind::Attribute | MutationKind::Item | MutationKind::Quoted => true,
-        MutationKind::Method => {
-            rest.last().is_some_and(|method| CONTAINER_MUTATORS.contains(method))
-                || index.is_defined_by_statement(variable)
-        }
-        MutationKind::Decorator => index.is_defined_by_statement(variable),
+        MutationKind::Method => is_making || rest.last().is_some_and(|method| CONTAINER_MUTATORS.contains(method)),
+        MutationKind::Decorator => is_making,
     };
     belongs.then_some(variable)
 }

@@ -65,14 +65,15 @@ const VALIDATE_EXAMPLES: &str = "\
 Examples:
   netquarry validate                               Validate every bundle of the corpus
   netquarry validate out/blocks/DropPath.py        Validate one file
-  netquarry validate my/*.py --level forward --format json
+  netquarry validate my/model.py:Encoder           One class of a file that has several
+  netquarry validate my/*.py --level execute --format json
 
-Exit status: 0 all reached the level; 1 at least one did not; 2 could not do it.";
+Exit status: 0 all reached --level (or --gate, where one is given); 1 at least one did not; 2 could not do it.";
 
 #[derive(Debug, Args)]
 #[command(after_help = VALIDATE_EXAMPLES)]
 pub struct ValidateArguments {
-    /// Python files with one block each; without any, the bundles of the corpus.
+    /// Python files with one block each, or FILE:CLASS; without any, the bundles of the corpus.
     #[arg(value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
 
@@ -88,7 +89,10 @@ Examples:
   netquarry extract --from-json names.json --limit 100 --start-from DropPath
 
 Exit status: 0 done; 1 done, but a block that was named stayed below the gate; 2 could not do it. A bare name that \
-several blocks bear is answered with all of them, ranked, and exit status 2.";
+several blocks bear is answered with all of them, ranked, and exit status 2.
+
+Blocks are added to what the folder holds. A later `netquarry run` into the same folder makes the library anew and says \
+which of them it does not keep; --out names a folder of their own.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXTRACT_EXAMPLES)]

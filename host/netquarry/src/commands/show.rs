@@ -89,6 +89,8 @@ fn human(record: &BlockRecord, code: Option<&str>, out: &Path, console: &Console
     section("Closure", tree::render(&record.closure, |words| format!("{faint}{words}{faint:#}")));
     section("Verdict", verdict(record));
     section("Provenance", provenance(record, out));
+    let operators = record.operator_imports.iter().map(|package| format!("  import {package}\n"));
+    section("Imported for compiled operators alone", operators.collect());
     section(
         "Unresolved",
         record

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use netquarry_core::facts::{ClassFacts, FileFacts};
+use netquarry_core::facts::{ClassFacts, FileFacts, ImportForm};
 use netquarry_core::record::BlockRecord;
 use netquarry_core::syntax;
 use netquarry_core::verdict::{Evidence, Failure, Level, Outcome, Verdict};
@@ -53,8 +53,15 @@ impl Row for FileRow {
     }
 }
 
-/// Validates `files`. One that cannot be read is reported and left out. All others have to reach
-/// the level that was asked for, or the gate where none was.
+/// A file that was named, and what is known about it.
+struct Named {
+    file: PathBuf,
+    /// Of the manifest beside it, where it is a bundle of a library.
+    record: Option<BlockRecord>,
+}
+
+/// Validates `files`, each a path or `PATH:CLASS`. One that cannot be read or has no class is reported and left out. All
+/// others have to reach the highest level that is tried, or the gate where one was asked for and no level.
 pub(super) fn files(
     files: &[PathBuf],
     asked: &PipelineArguments,
@@ -63,11 +70,12 @@ pub(super) fn files(
 ) -> Result<Ending, Problem> {
     let mut libraries = Libraries::default();
     let (mut readable, mut jobs) = (Vec::new(), Vec::new());
-    for file in files {
-        let record = libraries.record(file)?;
-        match job(file, record.as_ref().map(own_packages).unwrap_or_default()) {
+    for named in files {
+        let (file, class) = parted(named);
+        let record = libraries.record(&file)?;
+        match job(&file, class.or_else(|| Some(record.as_ref()?.name.clone())), record.as_ref(), console) {
             Ok(job) => {
-                readable.push((file, record));
+                readable.push(Named { file, record });
                 jobs.push(job);
             }
             Err(problem) => console.error(&problem),
@@ -76,18 +84,15 @@ pub(super) fn files(
     if jobs.is_empty() {
         return Ok(Ending::Incomplete);
     }
-    let wanted = match (asked.gate, asked.level) {
-        (None, Some(level)) => Level::from(level),
-        _ => settings.gate,
-    };
+    let wanted = wanted(asked, settings);
     let environment = Python::start(settings, console)?.wait(console)?;
-    let has_upstream = settings.level >= Level::Parity && readable.iter().any(|(_, record)| record.is_some());
+    let has_upstream = settings.level >= Level::Parity && readable.iter().any(|named| named.record.is_some());
     let fetched = if has_upstream { Some(sources(settings, console)?) } else { None };
     let upstreams = fetched.as_ref().map(|fetched| Upstreams::new(&fetched.sources, &environment)).transpose()?;
     if let Some(upstreams) = &upstreams {
         upstreams.write()?;
-        for (job, (_, record)) in jobs.iter_mut().zip(&readable) {
-            job.upstream = record.as_ref().and_then(|record| upstream(record, upstreams));
+        for (job, named) in jobs.iter_mut().zip(&readable) {
+            job.upstream = named.record.as_ref().and_then(|record| upstream(record, upstreams));
         }
     }
     let task = console.task("Validating", "files", jobs.len() as u64);
@@ -104,14 +109,36 @@ pub(super) fn files(
     task.finish("Validated", &human_things(jobs.len(), "file"));
 
     let verdicts = verdicts.into_inner().expect("no panic while collecting");
-    let rows: Vec<FileRow> =
-        jobs.iter().zip(&readable).zip(verdicts).map(|((job, (file, _)), verdict)| row(job, file, verdict)).collect();
+    let rows: Vec<FileRow> = jobs
+        .iter()
+        .zip(&readable)
+        .zip(verdicts)
+        .map(|((job, named), verdict)| row(job, &named.file, verdict))
+        .collect();
     let ending = match rows.iter().all(|row| row.level >= wanted as u8) {
         _ if readable.len() < files.len() => Ending::Incomplete,
         true => Ending::Done,
         false => Ending::Findings,
     };
     list(console, &rows, ending)
+}
+
+/// What every file has to reach.
+fn wanted(asked: &PipelineArguments, settings: &Settings) -> Level {
+    match (asked.gate, asked.level) {
+        (Some(_), _) => settings.gate,
+        (None, None) if settings.gate_was_asked_for => settings.gate,
+        (None, _) => settings.level,
+    }
+}
+
+/// `my/model.py` and `Encoder` of `my/model.py:Encoder`; a file whose own name has a colon is that file.
+fn parted(named: &Path) -> (PathBuf, Option<String>) {
+    let text = named.to_string_lossy();
+    match text.rsplit_once(".py:") {
+        Some((path, class)) if !named.exists() => (PathBuf::from(format!("{path}.py")), Some(class.to_owned())),
+        _ => (named.to_owned(), None),
+    }
 }
 
 fn row(job: &Job, file: &Path, verdict: Option<Verdict>) -> FileRow {
@@ -128,19 +155,61 @@ fn row(job: &Job, file: &Path, verdict: Option<Verdict>) -> FileRow {
     }
 }
 
-fn job(file: &Path, blocked_packages: Vec<String>) -> Result<Job, Problem> {
+/// `class` is the one that is asked for or that a manifest names.
+fn job(file: &Path, class: Option<String>, record: Option<&BlockRecord>, console: &Console) -> Result<Job, Problem> {
     let bytes = fs::read(file).map_err(|error| Problem::io("read", file, error).help("give files, not folders"))?;
     let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let facts = facts(&bytes).map_err(|error| Problem::new("Could not start a thread to parse").because(error))?;
+    let class_name = match class {
+        Some(class) => class,
+        None => chosen(file, &facts, &stem, console)?,
+    };
+    if has_relative_import(&facts) {
+        console.caution(&format!(
+            "`{}` has relative imports, which fail in a file on its own; `netquarry extract` lifts a class out of its \
+             package, with `--source` or a corpus for a folder of yours",
+            file.display()
+        ));
+    }
     Ok(Job {
         id: String::new(),
         file: fs::canonicalize(file).map_err(|error| Problem::io("find", file, error))?,
-        class_name: class_name(&facts, &stem),
-        blocked_packages,
-        operator_packages: Vec::new(),
+        class_name,
+        blocked_packages: record.map(own_packages).unwrap_or_default(),
+        operator_packages: record.map(|record| record.operator_imports.clone()).unwrap_or_default(),
         arguments: None,
         line_map: Vec::new(),
         upstream: None,
+    })
+}
+
+/// The class to try where none was named. That there are others is told, but for a file that is named after one.
+fn chosen(file: &Path, facts: &FileFacts, stem: &str, console: &Console) -> Result<String, Problem> {
+    let classes = classes(facts);
+    // What cannot be parsed has no classes either, and its verdict says why.
+    if classes.is_empty() && facts.diagnostics.is_empty() {
+        return Err(Problem::new(format!("`{}` has no class in it", file.display()))
+            .help("give a file that defines an nn.Module class"));
+    }
+    let others: Vec<&str> =
+        classes.iter().filter(|class| has_forward(facts, class)).map(|class| facts.name(class.name)).collect();
+    let chosen = class_name(facts, stem);
+    if others.len() > 1 && !names(stem).contains(&chosen.as_str()) {
+        console.caution(&format!(
+            "`{0}` has {1} classes with a `forward`; the last one, {chosen}, is tried: {0}:CLASS names another of {2}",
+            file.display(),
+            others.len(),
+            others.join(", ")
+        ));
+    }
+    Ok(chosen)
+}
+
+fn has_relative_import(facts: &FileFacts) -> bool {
+    let imports = facts.statements.iter().flat_map(|statement| &statement.imports);
+    imports.into_iter().any(|import| match import.form {
+        ImportForm::Module => false,
+        ImportForm::From { level, .. } | ImportForm::Star { level, .. } => level > 0,
     })
 }
 
@@ -156,12 +225,23 @@ fn facts(bytes: &[u8]) -> io::Result<FileFacts> {
 /// The class that the file is about: the one it is named after, or else the last one that has a `forward`, or else the
 /// last one. A file without any is looked at for a class of its own name, which it will not have.
 fn class_name(facts: &FileFacts, stem: &str) -> String {
-    let classes: Vec<&ClassFacts> = facts.statements.iter().flat_map(|statement| &statement.classes).collect();
-    let wanted = stem.split("__").next().filter(|name| !name.is_empty()).unwrap_or(stem);
-    let has_forward = |class: &&&ClassFacts| class.methods.iter().any(|method| facts.name(method.name) == "forward");
-    let named = classes.iter().find(|class| [stem, wanted].contains(&facts.name(class.name)));
-    let chosen = named.or_else(|| classes.iter().rfind(has_forward)).or_else(|| classes.last());
+    let classes = classes(facts);
+    let named = classes.iter().find(|class| names(stem).contains(&facts.name(class.name)));
+    let chosen = named.or_else(|| classes.iter().rfind(|class| has_forward(facts, class))).or_else(|| classes.last());
     chosen.map_or_else(|| stem.to_owned(), |class| facts.name(class.name).to_owned())
+}
+
+/// The names of a class after which a file of this stem would be named: bundles of one name are told apart by `__`.
+fn names(stem: &str) -> [&str; 2] {
+    [stem, stem.split("__").next().filter(|name| !name.is_empty()).unwrap_or(stem)]
+}
+
+fn classes(facts: &FileFacts) -> Vec<&ClassFacts> {
+    facts.statements.iter().flat_map(|statement| &statement.classes).collect()
+}
+
+fn has_forward(facts: &FileFacts, class: &ClassFacts) -> bool {
+    class.methods.iter().any(|method| facts.name(method.name) == "forward")
 }
 
 /// The libraries that the files lie in, each manifest read once.
@@ -234,11 +314,19 @@ mod tests {
         fs::write(folder.path().join(manifest::FILE_NAME), manifest::to_text(&records)).unwrap();
         fs::create_dir_all(bundle.parent().expect("it lies in a folder")).unwrap();
         fs::write(&bundle, "").unwrap();
-        let record = |file: &Path| Libraries::default().record(file).unwrap();
-        assert_eq!(record(&bundle).map(|record| own_packages(&record)), Some(vec!["timm".to_owned()]));
-        for other in [folder.path().join("blocks/Other.py"), folder.path().join("own/Other.py"), "Other.py".into()] {
-            assert_eq!(record(&other), None);
+        let record = Libraries::default().record(&bundle).unwrap().expect("it is in the manifest");
+        assert_eq!(own_packages(&record), ["timm"]);
+        for other in ["failed/Other.py", "Other.py"] {
+            let other = folder.path().join(other);
+            fs::write(&other, "").unwrap();
+            assert!(Libraries::default().record(&other).unwrap().is_none(), "{}", other.display());
         }
+    }
+
+    #[test]
+    fn a_class_of_a_file_can_be_named() {
+        assert_eq!(parted(Path::new("my/net.py:Encoder")), (PathBuf::from("my/net.py"), Some("Encoder".to_owned())));
+        assert_eq!(parted(Path::new("my/net.py")), (PathBuf::from("my/net.py"), None));
     }
 
     fn definition_record(definition: &str) -> ClosureRecord {
@@ -258,10 +346,9 @@ mod tests {
     fn a_damaged_manifest_does_not_lift_the_barrier() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join(manifest::FILE_NAME), "{}\n").unwrap();
-        let file = folder.path().join("blocks/A.py");
-        fs::create_dir_all(folder.path().join("blocks")).unwrap();
-        fs::write(&file, "").unwrap();
-        let problem = Libraries::default().record(&file).unwrap_err();
+        fs::create_dir(folder.path().join("blocks")).unwrap();
+        fs::write(folder.path().join("blocks/A.py"), "").unwrap();
+        let problem = Libraries::default().record(&folder.path().join("blocks/A.py")).unwrap_err();
         assert!(problem.to_string().starts_with("Line 1 of"), "{problem}");
     }
 }

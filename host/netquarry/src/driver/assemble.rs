@@ -46,7 +46,7 @@ pub struct BundleFile {
     pub line_map: Vec<LineSpan>,
     /// The import packages of the sources that its code is from.
     pub own_packages: Vec<String>,
-    /// Those of them that it imports for their operators.
+    /// The packages that it imports for their compiled operators, those of `own_packages` or others.
     pub operator_packages: Vec<String>,
 }
 

@@ -89,7 +89,11 @@ pub fn extract(
     let (files, _) = super::files(context, &fetched, &plugins, &environment, &records, &texts);
     made.stages.extend([validated.course, emitting.stop("file", files.len(), 0)]);
     let record = RunRecord::begin(arguments, settings.threads);
+    let earlier = folder.run_record().map(|earlier| earlier.extracted).unwrap_or_default();
+    let new = extracted.records.iter().map(|record| record.block.clone());
+    let all: BTreeSet<String> = earlier.into_iter().chain(new).collect();
     let record = RunRecord {
+        extracted: all.into_iter().collect(),
         state: State::Extended,
         ended: Some(now()),
         environment: Some(environment.described()),

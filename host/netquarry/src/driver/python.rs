@@ -20,6 +20,7 @@ impl Python {
     pub fn start(settings: &Settings, console: &Console) -> Result<Self, Problem> {
         match environment::plan(&request(settings))? {
             Plan::Ready(environment) => Ok(Self::Ready(environment)),
+            Plan::Install(_) if settings.offline => Err(offline()),
             Plan::Install(installation) => {
                 console.status("Preparing", &installation.cost());
                 Ok(Self::coming(installation))
@@ -67,6 +68,12 @@ impl Python {
         task.finish("Prepared", &what);
         Ok(environment)
     }
+}
+
+fn offline() -> Problem {
+    Problem::new("There is no Python environment with torch, and --offline forbids to download one").help(
+        "name an interpreter that has torch with --python, or run `netquarry env prepare` once where there is a network",
+    )
 }
 
 /// How the settings and the variables of this process ask for an environment.

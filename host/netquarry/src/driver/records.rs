@@ -54,6 +54,7 @@ fn record(
         sha256: file.map(|file| file.sha256.clone()),
         lines: file.map(|file| file.lines),
         requirements: file.map(|file| file.requirements.clone()).unwrap_or_default(),
+        operator_imports: file.map(|file| file.operator_packages.clone()).unwrap_or_default(),
         unresolved: parts.map(|bundle| bundle.unresolved.clone()).unwrap_or_default(),
         unknown_keys: parts.map(|bundle| bundle.unknown_keys.clone()).unwrap_or_default(),
         replaced: parts.map(|bundle| bundle.replaced.clone()).unwrap_or_default(),

@@ -1,5 +1,9 @@
 //! The whole pipeline.
 
+use std::collections::BTreeSet;
+
+use netquarry_core::record::BlockRecord;
+
 use super::context::Context;
 use super::fetch::{self, Fetched};
 use super::key;
@@ -14,6 +18,7 @@ use crate::library::folder::{Changes, OutputFolder};
 use crate::library::manifest;
 use crate::library::run_record::{Contents, RunRecord, State, now};
 use crate::problem::Problem;
+use crate::quantity::human_things;
 use crate::summary::{Summary, places};
 
 /// What has to be there before any of the work is done.
@@ -79,6 +84,7 @@ fn afresh(
     super::records::decide(&mut records, &curated.decisions);
 
     let emitting = Stopwatch::start(Stage::Emit);
+    tell_left_out(context, folder, &records);
     let (files, findings) = files(context, &fetched, &plugins, &environment, &records, &texts(&made, &records));
     made.stages.extend([validated.course, curated.course, emitting.stop("file", files.len(), 0)]);
     let course = clock.course(made.stages, validated.workers);
@@ -93,6 +99,21 @@ fn afresh(
     };
     let changes = folder.write(&files, record)?;
     Ok(summary(context, &fetched, findings, course, changes))
+}
+
+/// Blocks that `extract` had added go where a whole run does not keep them; that is no secret.
+fn tell_left_out(context: &Context<'_>, folder: &OutputFolder, records: &[BlockRecord]) {
+    let extracted = folder.run_record().map(|earlier| earlier.extracted).unwrap_or_default();
+    let kept: BTreeSet<&str> =
+        records.iter().filter(|record| record.bundle.is_some()).map(|record| record.block.as_str()).collect();
+    let left_out: Vec<String> = extracted.into_iter().filter(|block| !kept.contains(block.as_str())).collect();
+    if !left_out.is_empty() {
+        context.console.caution(&format!(
+            "{} that `extract` had added went, being duplicates or no part of this corpus: {}",
+            human_things(left_out.len(), "block"),
+            left_out.join(", ")
+        ));
+    }
 }
 
 fn key(context: &Context<'_>, fetched: &Fetched, plugins: &Plugins, environment: &Environment) -> String {

@@ -64,8 +64,9 @@ impl OutputFolder {
 
     /// Marks the folder as being written to, so that whatever happens it is known to be ours.
     pub fn begin(&self, record: &RunRecord) -> Result<(), Problem> {
-        let files = self.run_record().map(|earlier| earlier.files).unwrap_or_default();
-        self.write_record(&RunRecord { state: State::Unfinished, key: None, files, ..record.clone() })
+        let (extracted, files) =
+            self.run_record().map(|earlier| (earlier.extracted, earlier.files)).unwrap_or_default();
+        self.write_record(&RunRecord { state: State::Unfinished, key: None, extracted, files, ..record.clone() })
     }
 
     /// Makes `files` the contents of the library: writes what is new or different, then takes away what an earlier run

@@ -56,6 +56,9 @@ pub struct RunRecord {
     /// The protections that were in force while foreign code ran.
     pub sandbox: Vec<String>,
     pub course: Course,
+    /// The blocks that `extract` has added since the last whole run, sorted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub extracted: Vec<String>,
     /// SHA-256 of every file that the run wrote, by path relative to the folder.
     pub files: BTreeMap<String, String>,
 }
@@ -97,6 +100,7 @@ impl RunRecord {
             environment: None,
             sandbox: Vec::new(),
             course: Course::default(),
+            extracted: Vec::new(),
             files: BTreeMap::new(),
         }
     }

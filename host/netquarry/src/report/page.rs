@@ -8,7 +8,7 @@ use netquarry_core::verdict::Level;
 use super::figures::{Bar, Segment, escaped, histogram, horizontal_bars, legend};
 use crate::findings::{Bin, FailureTally, Findings, Group, LevelTally, Tally, is_promoted, is_removed};
 use crate::quantity::human_count;
-use crate::summary::percentage;
+use crate::summary::{operator_import, percentage};
 
 /// Its name in the output folder.
 pub const FILE_NAME: &str = "report.html";
@@ -37,6 +37,9 @@ pub fn html(page: &Page<'_>) -> String {
         sources = escaped(&page.sources.join(" · ")),
     );
     html.push_str(&tiles(page.findings));
+    for package in &page.findings.operator_imports {
+        let _ = writeln!(html, "<p class=\"rate\">{}.</p>", escaped(&operator_import(package)));
+    }
     figure(&mut html, "From candidates to the library", &funnel(page.findings), "");
     figure(&mut html, "Blocks by repository", &by_source(page.findings), &ends_legend());
     figure(&mut html, "Blocks by category", &by_category(page.findings), &ends_legend());

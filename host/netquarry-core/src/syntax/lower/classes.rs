@@ -2,8 +2,8 @@
 
 use rustpython_parser::ast::{self, Ranged};
 
-use super::{Context, Lowerer};
-use crate::facts::{BindingKind, ClassFacts, Guard, Operand, Role, ScopeId, ScopeKind, Symbol};
+use super::{Context, Lowerer, length};
+use crate::facts::{BindingKind, ClassFacts, Guard, Member, Operand, Role, ScopeId, ScopeKind, Suite, Symbol};
 use crate::syntax::scopes::MODULE;
 use crate::syntax::text::Span;
 
@@ -37,15 +37,17 @@ impl Lowerer<'_> {
             collecting: collects.then_some(scope),
             ..self.context
         };
+        // The number that the suite is about to get.
+        let suite = Suite { id: self.suites + 1, length: length(&class.body) };
         self.within(context, |lowerer| lowerer.guarded_suite(Guard::Class, &class.body));
         self.context = outer;
         if collects {
-            let facts = self.class_facts(class, name_span, scope);
+            let facts = self.class_facts(class, name_span, scope, suite);
             self.draft.statement.classes.push(facts);
         }
     }
 
-    fn class_facts(&mut self, class: &ast::StmtClassDef, name_span: Span, scope: ScopeId) -> ClassFacts {
+    fn class_facts(&mut self, class: &ast::StmtClassDef, name_span: Span, scope: ScopeId, suite: Suite) -> ClassFacts {
         let methods = std::mem::take(&mut self.draft.methods);
         let is_attribute = |name: &Symbol| {
             let entry = self.scopes.entry(scope, *name);
@@ -63,9 +65,29 @@ impl Lowerer<'_> {
             decorators: self.decorator_facts(&class.decorator_list),
             methods,
             attributes,
+            members: class.body.iter().filter_map(|statement| self.member(statement)).collect(),
+            suite,
             docstring: self.docstring(&class.body),
             conditional: self.context.conditional,
         }
+    }
+
+    fn member(&mut self, statement: &ast::Stmt) -> Option<Member> {
+        let (name, span) = match statement {
+            ast::Stmt::FunctionDef(method) => {
+                (&*method.name, self.decorated_span(method.range.into(), &method.decorator_list))
+            }
+            ast::Stmt::AsyncFunctionDef(method) => {
+                (&*method.name, self.decorated_span(method.range.into(), &method.decorator_list))
+            }
+            ast::Stmt::AnnAssign(assignment) => (name_of(&assignment.target)?, assignment.range.into()),
+            ast::Stmt::Assign(assignment) => match assignment.targets.as_slice() {
+                [target] => (name_of(target)?, assignment.range.into()),
+                _ => return None,
+            },
+            _ => return None,
+        };
+        Some(Member { name: self.names.identifier(name), range: self.text.original_range(span) })
     }
 
     /// `**options` has no name and is left out.
@@ -100,5 +122,12 @@ impl Lowerer<'_> {
         parts.push(&root.id);
         parts.reverse();
         Some(self.names.identifier(&parts.join(".")))
+    }
+}
+
+fn name_of(target: &ast::Expr) -> Option<&str> {
+    match target {
+        ast::Expr::Name(name) => Some(name.id.as_str()),
+        _ => None,
     }
 }

@@ -1,0 +1,4 @@
+def sigmoid_focal_loss_jit(inputs, targets, alpha=-1, gamma=2, reduction="none"):
+    from torchvision.ops import sigmoid_focal_loss
+
+    return sigmoid_focal_loss(inputs.float(), targets.float(), alpha, gamma, reduction)

@@ -1,0 +1,3 @@
+@classmethod
+def can_generate(cls):
+    return False

@@ -1,0 +1,3 @@
+@__import__("contextlib").contextmanager
+def guard_torch_init_functions():
+    yield

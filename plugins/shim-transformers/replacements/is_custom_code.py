@@ -1,0 +1,3 @@
+@classmethod
+def is_custom_code(cls):
+    return False

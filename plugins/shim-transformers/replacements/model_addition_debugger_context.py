@@ -1,0 +1,4 @@
+def model_addition_debugger_context(model, debug_path=None, do_prune_layers=True):
+    import contextlib
+
+    return contextlib.nullcontext()

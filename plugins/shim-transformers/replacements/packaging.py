@@ -1,0 +1,3 @@
+import torch._vendor.packaging.version
+
+from torch._vendor import packaging

@@ -1,0 +1,48 @@
+//! What static analysis cannot see in transformers.
+//!
+//! Each rule states a property of the library's code that makes leaving something out or replacing it right. None is
+//! about a single model.
+
+mod rules;
+
+use netquarry_sdk::shim::{Replacement, RepoShim, Rule, Tables};
+use netquarry_sdk::{ConfigurationError, NoConfiguration, Plugin};
+
+use rules::{DROPPED_BASES, DROPPED_DECORATORS, DROPPED_MEMBERS, REPLACED};
+
+pub struct Transformers;
+
+impl Plugin for Transformers {
+    const NAME: &str = "shim-transformers";
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+    const DOCUMENTATION: &str = include_str!("../README.md");
+    type Configuration = NoConfiguration;
+
+    fn new(_: NoConfiguration) -> Result<Self, ConfigurationError> {
+        Ok(Self)
+    }
+}
+
+impl RepoShim for Transformers {
+    fn tables(&self) -> Result<Tables, String> {
+        let rule = |(path, why): (&str, &str)| Rule { path: path.to_owned(), why: why.to_owned() };
+        let replacement = |(path, by, why): (&str, &str, &str)| Replacement {
+            path: path.to_owned(),
+            by: by.to_owned(),
+            why: why.to_owned(),
+        };
+        let members = DROPPED_MEMBERS.iter().flat_map(|(class, names, why)| {
+            names.iter().map(move |name| Rule { path: format!("{class}.{name}"), why: (*why).to_owned() })
+        });
+        Ok(Tables {
+            packages: vec!["transformers".to_owned()],
+            dropped_decorators: DROPPED_DECORATORS.map(rule).to_vec(),
+            dropped_members: members.collect(),
+            dropped_bases: DROPPED_BASES.map(rule).to_vec(),
+            replaced_definitions: REPLACED.map(replacement).to_vec(),
+            ..Tables::default()
+        })
+    }
+}
+
+netquarry_sdk::export!(Transformers as RepoShim);
