@@ -136,6 +136,13 @@ fn a_shim_tells_its_tables() {
     let tables = torchvision.tables().expect("it tells");
     assert_eq!(tables.operator_namespaces[0].import, "import torchvision");
     assert!(tables.replaced_definitions[0].by.contains("def _has_ops():"));
+
+    let transformers = embedded(&host, "shim-transformers").repo_shim(&json!({})).expect("it accepts it");
+    let tables = transformers.tables().expect("it tells");
+    let members: Vec<&str> = tables.dropped_members.iter().map(|rule| rule.path.as_str()).collect();
+    assert!(members.contains(&"transformers.modeling_utils.PreTrainedModel.from_pretrained"));
+    let bases: Vec<&str> = tables.dropped_bases.iter().map(|rule| rule.path.as_str()).collect();
+    assert!(bases.contains(&"transformers.utils.hub.PushToHubMixin"));
 }
 
 #[test]
