@@ -15,6 +15,8 @@ impl Default for Tables {
             packages: Vec::new(),
             dropped_decorators: Vec::new(),
             dropped_calls: Vec::new(),
+            postponed_annotations: Vec::new(),
+            registries: Vec::new(),
             dropped_members: Vec::new(),
             dropped_bases: Vec::new(),
             replaced_definitions: Vec::new(),
