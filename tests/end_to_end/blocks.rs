@@ -82,3 +82,18 @@ fn a_duplicate_is_shown_with_its_survivor() {
     assert!(shown.stdout.contains(removed["dedup"]["survivor"].as_str().unwrap()), "{}", shown.stdout);
     assert!(!playground.path("out").join(format!("{removed}.py")).exists());
 }
+
+#[test]
+fn a_run_says_which_blocks_of_extract_it_does_not_keep() {
+    let playground = Playground::new();
+    playground.mine(&["extract", "Block", "--all", "--quiet"]).succeeded();
+    let run = playground.mine(&["run"]).succeeded();
+    assert!(run.stderr.contains("1 block that `extract` had added went"), "{}", run.stderr);
+    assert!(!playground.mine(&["run"]).succeeded().stderr.contains("extract"));
+}
+
+#[test]
+fn a_name_that_is_nearly_right_is_guessed() {
+    let run = made().mine(&["show", "Scael"]).ended(2);
+    assert!(run.stderr.contains("did you mean small:small.layers.Scale?"), "{}", run.stderr);
+}

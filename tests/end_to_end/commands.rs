@@ -1,10 +1,10 @@
 //! The other commands, and what all of them have in common.
 
 use std::io::Read;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use super::library::made;
-use super::support::{Playground, Run, tree};
+use super::support::{Playground, Run, python, tree};
 
 #[test]
 fn every_stage_lists_what_came_out_of_it() {
@@ -46,6 +46,43 @@ fn a_file_is_validated_on_its_own() {
     playground.write("own/broken.py", "import torch\nclass Broken(torch.nn.Module):\n    x = nowhere\n");
     let run = playground.mine(&["validate", "own/broken.py", "--level", "execute", "--format", "json"]).ended(1);
     assert_eq!(run.json()[0]["failure"]["class"], "unresolved_name");
+}
+
+#[test]
+fn a_file_has_to_reach_the_highest_level_that_is_tried() {
+    let playground = made();
+    let class = |name: &str, body: &str| {
+        format!("class {name}(torch.nn.Module):\n    def forward(self, x):\n        return {body}\n\n\n")
+    };
+    let text = format!("import torch\n\n\n{}{}", class("First", "x"), class("Last", "nowhere"));
+    playground.write("own/several.py", &text);
+    let last = playground.mine(&["validate", "own/several.py"]).ended(1);
+    assert!(last.stderr.contains("own/several.py:CLASS names another of First, Last"), "{}", last.stderr);
+    playground.mine(&["validate", "own/several.py", "--level", "execute", "--quiet"]).succeeded();
+    let first = playground.mine(&["validate", "own/several.py:First", "--format", "json"]).succeeded();
+    assert_eq!((&first.json()[0]["class"], first.stderr.contains("Warning")), (&"First".into(), false));
+}
+
+#[test]
+fn a_file_without_a_class_is_none_to_validate() {
+    let playground = made();
+    playground.write("own/__init__.py", "from . import several\n");
+    let run = playground.mine(&["validate", "own/__init__.py"]).ended(2);
+    assert!(run.stderr.contains("has no class in it"), "{}", run.stderr);
+    playground.write("own/relative.py", "from .several import First\n\n\nclass Mine(First):\n    pass\n");
+    let run = playground.mine(&["validate", "own/relative.py"]).ended(1);
+    assert!(run.stderr.contains("relative imports"), "{}", run.stderr);
+}
+
+#[test]
+fn no_environment_is_made_without_a_network() {
+    let playground = Playground::new();
+    let bare = playground.path("bare");
+    Run::of(Command::new(python()).args(["-m", "venv", "--without-pip"]).arg(&bare)).succeeded();
+    let mut command = playground.command(&["run", "--corpus", "corpus.json", "--offline"]);
+    command.env("PATH", bare.join("bin")).env_remove("VIRTUAL_ENV").env_remove("NETQUARRY_PYTHON");
+    let run = Run::of(&mut command).ended(2);
+    assert!(run.stderr.contains("--python") && run.stderr.contains("netquarry env prepare"), "{}", run.stderr);
 }
 
 #[test]

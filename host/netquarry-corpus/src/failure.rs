@@ -60,7 +60,7 @@ pub enum FetchFailure {
     NoSuchRevision { url: String, revision: String, known: Vec<String> },
     #[error("the copy of {url} in {} cannot be read: {why}", path.display())]
     ObjectDatabase { url: String, path: PathBuf, why: String },
-    #[error("there is no folder, wheel or sdist {}", path.display())]
+    #[error("there is no folder, wheel or sdist `{}`", path.display())]
     NoSuchPath { path: PathBuf },
     #[error("cannot {action} {}: {error}", path.display())]
     Io { action: &'static str, path: PathBuf, error: io::Error },
@@ -117,7 +117,9 @@ impl FetchFailure {
             Self::Repository { .. } => "check the URL, and that `git` is installed for file:// URLs, then run again",
             Self::NoSuchRevision { .. } => "correct `revision` in the corpus, or leave it out for the default branch",
             Self::ObjectDatabase { path, .. } => return format!("delete {} and run again", path.display()),
-            Self::NoSuchPath { .. } => "check the path; relative ones start at the folder of the corpus file",
+            Self::NoSuchPath { .. } => {
+                "check the path; a relative one starts at the folder of the file that has it, on the command line at this folder"
+            }
             Self::Io { error, .. } if error.kind() == io::ErrorKind::StorageFull => {
                 "make room on the disk, or put the cache elsewhere, then run again: what was fetched is kept"
             }

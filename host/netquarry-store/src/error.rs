@@ -58,7 +58,7 @@ impl StoreError {
     pub fn hint(&self) -> String {
         match self {
             Self::Corrupted { path, .. } => format!(
-                "nothing in it is lost for good: `--rebuild-index` makes it anew, as does deleting `{}`",
+                "`--rebuild-index` makes it anew, as does deleting `{}`; the verdicts in it are lost, so blocks are validated again",
                 path.display()
             ),
             Self::NotAnIndex { .. } => {

@@ -288,7 +288,7 @@ mod tests {
     }
 
     fn message(toml: &str) -> String {
-        problem::render(&settings(&[], toml).expect_err("the configuration is wrong"), false, 100)
+        problem::render(&settings(&[], toml).expect_err("the configuration is wrong"), false, Some(100))
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Where the program speaks: data on standard output, progress and notes on standard error.
 
 use std::io::{self, IsTerminal, Write};
-use std::time::Duration;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 use anstyle::{AnsiColor, Style};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -119,8 +120,7 @@ impl Console {
 
     /// Starts showing a task of `total` steps; it stays visible until it is dropped or finished.
     pub fn task(&self, verb: &'static str, unit: &'static str, total: u64) -> Task<'_> {
-        let bar = ProgressBar::new(total);
-        let bar = if self.interactive { self.bars.add(bar) } else { bar };
+        let bar = self.shown(ProgressBar::new(total));
         let template = format!(
             "{{prefix:>{VERB_WIDTH}.green.bold}} {{bar:30.cyan/dim}} {{human_pos}}/{{human_len}} {unit}, {{eta}} left  {{wide_msg:.dim}}"
         );
@@ -131,20 +131,19 @@ impl Console {
         if self.interactive {
             bar.enable_steady_tick(Duration::from_millis(200));
         }
-        Task { console: self, bar }
+        Task { console: self, bar, verb, unit: Some(unit), told: Mutex::new(Instant::now()) }
     }
 
     /// Starts showing a task of which nobody knows how many steps it has.
     pub fn spinner(&self, verb: &'static str) -> Task<'_> {
-        let bar = ProgressBar::new_spinner();
-        let bar = if self.interactive { self.bars.add(bar) } else { bar };
+        let bar = self.shown(ProgressBar::new_spinner());
         let template = format!("{{prefix:>{VERB_WIDTH}.green.bold}} {{spinner}} {{wide_msg}}");
         bar.set_style(ProgressStyle::with_template(&template).expect("the template is a constant"));
         bar.set_prefix(verb);
         if self.interactive {
             bar.enable_steady_tick(Duration::from_millis(200));
         }
-        Task { console: self, bar }
+        Task { console: self, bar, verb, unit: None, told: Mutex::new(Instant::now()) }
     }
 
     /// The style where standard output shows colours, plain otherwise.
@@ -162,9 +161,22 @@ impl Console {
         self.color_err
     }
 
-    /// Columns of the terminal, or 100.
-    pub fn width(&self) -> usize {
-        terminal_size::terminal_size_of(io::stderr()).map_or(100, |(width, _)| usize::from(width.0)).clamp(60, 140)
+    /// Columns of the terminal that standard error is.
+    pub fn width(&self) -> Option<usize> {
+        columns(terminal_size::terminal_size_of(io::stderr()))
+    }
+
+    /// Columns of the terminal that standard output is.
+    pub fn out_width(&self) -> Option<usize> {
+        columns(terminal_size::terminal_size_of(io::stdout()))
+    }
+
+    fn shown(&self, bar: ProgressBar) -> ProgressBar {
+        if self.interactive {
+            return self.bars.add(bar);
+        }
+        bar.set_draw_target(ProgressDrawTarget::hidden());
+        bar
     }
 
     fn line(&self, style: Style, verb: &str, rest: &str) {
@@ -180,22 +192,59 @@ impl Console {
     }
 }
 
+fn columns(size: Option<(terminal_size::Width, terminal_size::Height)>) -> Option<usize> {
+    size.map(|(width, _)| usize::from(width.0).clamp(60, 140))
+}
+
 /// A running task on the screen.
 #[derive(Debug)]
 pub struct Task<'console> {
     console: &'console Console,
     bar: ProgressBar,
+    verb: &'static str,
+    /// Of its steps, where they can be counted.
+    unit: Option<&'static str>,
+    /// When a line was last said where no bar is seen.
+    told: Mutex<Instant>,
 }
+
+/// How long a task is silent where no bar is seen.
+const SILENCE: Duration = Duration::from_secs(30);
 
 impl Task<'_> {
     /// So many more steps are done.
     pub fn advance(&self, steps: u64) {
         self.bar.inc(steps);
+        self.remind();
     }
 
     /// What is being worked on.
     pub fn message(&self, text: impl Into<String>) {
         self.bar.set_message(text.into());
+        self.remind();
+    }
+
+    /// Says how far the task is, where no bar shows it and nothing was said for a while.
+    pub fn remind(&self) {
+        if self.console.interactive || !self.is_due() {
+            return;
+        }
+        let steps = self.unit.map(|unit| {
+            let total = self.bar.length().unwrap_or(0);
+            format!("{} of {total} {unit}", self.bar.position())
+        });
+        let message = Some(self.bar.message()).filter(|message| !message.is_empty());
+        let parts: Vec<String> = steps.into_iter().chain(message).collect();
+        self.console.status(self.verb, &format!("{} ...", parts.join(", ")));
+    }
+
+    fn is_due(&self) -> bool {
+        let mut told = self.told.lock().expect("nobody panics while holding it");
+        let is_due = told.elapsed() >= SILENCE;
+        if is_due {
+            *told = Instant::now();
+        }
+        is_due
     }
 
     /// Takes the bar away and leaves one line behind.

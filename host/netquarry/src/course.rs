@@ -15,6 +15,8 @@ pub enum Stage {
     Discover,
     Resolve,
     Assemble,
+    /// Waiting for a Python environment, where one had to be made.
+    Prepare,
     Validate,
     Curate,
     Emit,
@@ -29,6 +31,7 @@ impl Stage {
             Self::Discover => "discover",
             Self::Resolve => "resolve",
             Self::Assemble => "assemble",
+            Self::Prepare => "prepare",
             Self::Validate => "validate",
             Self::Curate => "curate",
             Self::Emit => "emit",

@@ -21,6 +21,9 @@ pub struct Findings {
     pub pass_rate: Proportion,
     /// By number, the most frequent first.
     pub failures: Vec<FailureTally>,
+    /// Blocks that reached the gate and failed at a level above it.
+    #[serde(default)]
+    pub failed_above_gate: usize,
     /// Candidates at which nothing failed and which yet did not reach the gate.
     pub undecided: usize,
     /// Candidates that could not be constructed or run because no arguments were found that fit.
@@ -128,6 +131,10 @@ impl Findings {
             sources: groups(records, gate, |record| record.source.name.clone()),
             levels: Level::ALL.map(|level| level_tally(records, level)).to_vec(),
             failures: failures(records),
+            failed_above_gate: records
+                .iter()
+                .filter(|record| is_promoted(record, gate) && record.failure.is_some())
+                .count(),
             undecided: records.iter().filter(|record| !is_promoted(record, gate) && record.failure.is_none()).count(),
             without_arguments: records.iter().filter(|record| record.evidence.lacks_arguments()).count(),
             parity: parity(records),

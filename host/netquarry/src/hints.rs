@@ -117,8 +117,18 @@ impl From<LoadError> for Problem {
 
 impl From<ConfigureError> for Problem {
     fn from(error: ConfigureError) -> Self {
-        told(&error)
-            .help("[plugins] in netquarry.toml orders plugins by their kind, [plugin.NAME] has the options of one")
+        let help = "[plugins] in netquarry.toml orders plugins by their kind, [plugin.NAME] has the options of one";
+        let ConfigureError::Refused { plugin, pointer, message } = &error else {
+            return told(&error).help(help);
+        };
+        let option = pointer.trim_start_matches('/');
+        let of = if option.is_empty() { String::new() } else { format!(" `{option}`") };
+        Self::new(format!("The plugin {} {} does not accept its option{of}", plugin.name, plugin.version))
+            .because(without_place(message).to_owned())
+            .help(format!(
+                "[plugin.{}] in netquarry.toml has its options; `netquarry plugin list` names the plugins",
+                plugin.name
+            ))
     }
 }
 
@@ -130,6 +140,11 @@ impl From<&CallError> for Problem {
             .because(cause.join("\n"))
             .help(format!("the run goes on without this answer; the plugin is sha256:{}", error.plugin.digest))
     }
+}
+
+/// A message of the JSON parser without its place, which is one in a text that nobody wrote.
+fn without_place(message: &str) -> &str {
+    message.rsplit_once(" at line ").map_or(message, |(words, _)| words)
 }
 
 #[cfg(test)]
@@ -144,6 +159,6 @@ mod tests {
         let innermost = std::io::Error::other("the cable is out");
         let between = HostError::Watchdog(innermost);
         let error = StoreError::Folder { path: PathBuf::from("cache"), source: std::io::Error::other(between) };
-        insta::assert_snapshot!(render(&Problem::from(error), false, 100));
+        insta::assert_snapshot!(render(&Problem::from(error), false, Some(100)));
     }
 }

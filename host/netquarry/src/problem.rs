@@ -9,6 +9,7 @@ use std::io;
 use std::path::Path;
 
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode};
+use textwrap::{WordSeparator, WordSplitter};
 
 /// Why a command could not do what it was asked.
 #[derive(Debug)]
@@ -126,12 +127,20 @@ impl Diagnostic for Problem {
     }
 }
 
-/// The text that is shown for `problem`, with its causes, place and help.
-pub fn render(problem: &Problem, color: bool, width: usize) -> String {
+/// Columns for the lines of a file that is pointed into, where nothing else limits them.
+const UNWRAPPED_CODE: usize = 100;
+
+/// The text that is shown for `problem`, with its causes, place and help. Lines end between words only, so that names and
+/// paths can be copied; without a `width` they are as long as they come.
+pub fn render(problem: &Problem, color: bool, width: Option<usize>) -> String {
     let theme = if color { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
     let mut text = String::new();
     GraphicalReportHandler::new_themed(theme)
-        .with_width(width)
+        .with_width(width.unwrap_or(UNWRAPPED_CODE))
+        .with_wrap_lines(width.is_some())
+        .with_break_words(false)
+        .with_word_separator(WordSeparator::AsciiSpace)
+        .with_word_splitter(WordSplitter::NoHyphenation)
         .with_links(false)
         .render_report(&mut text, problem)
         .expect("a String takes everything");
@@ -149,7 +158,17 @@ mod tests {
             .because(io::Error::other("unknown level `exceute`"))
             .at(Path::new("netquarry.toml"), text, 29..38, "here")
             .help("the levels are parse, compile, execute, construct, forward, backward and parity");
-        insta::assert_snapshot!(render(&problem, false, 100));
+        insta::assert_snapshot!(render(&problem, false, Some(100)));
+    }
+
+    #[test]
+    fn lines_end_between_words_only() {
+        let path = "/a-folder-with-a-name/that-is/rather-longer/than-the-terminal/is-wide";
+        let problem = Problem::new(format!("Could not read `{path}`"));
+        assert!(render(&problem, false, Some(40)).contains(path));
+        let sentence = "a sentence that is longer than a terminal of forty columns";
+        assert!(!render(&Problem::new(sentence), false, Some(40)).contains(sentence));
+        assert!(render(&Problem::new(sentence), false, None).contains(sentence));
     }
 
     #[test]

@@ -39,8 +39,8 @@ pub struct MissingSource {
 }
 
 impl Summary {
-    /// For a person to read. `style` answers with the style that the output can show; lines are at most `width` wide.
-    pub fn human(&self, style: impl Fn(Style) -> Style + Copy, width: usize) -> String {
+    /// For a person to read. `style` answers with the style that the output can show; lines are at most `width` wide, where it is given.
+    pub fn human(&self, style: impl Fn(Style) -> Style + Copy, width: Option<usize>) -> String {
         let mut text = String::from("\n");
         if self.up_to_date {
             let strong = style(STRONG);
@@ -103,8 +103,9 @@ impl Summary {
                 findings.duplicates.iter().map(|each| format!("{} {}", human_count(each.count), each.name)).collect();
             let _ = writeln!(
                 text,
-                "  {} of them are duplicates of a block that is kept ({}); the library holds {}",
+                "  {} of the {} that reached the gate are duplicates of a block that is kept ({}); the library holds {}",
                 human_count(total.duplicates),
+                human_count(total.promoted),
                 reasons.join(", "),
                 human_count(total.kept)
             );
@@ -125,7 +126,8 @@ impl Summary {
             ("Manifest", &self.manifest, ""),
             ("Report", &self.report, ""),
         ] {
-            let _ = writeln!(text, "  {heading}{name:<8}{heading:#}  {} {note}", path.display());
+            let line = format!("  {heading}{name:<8}{heading:#}  {} {note}", path.display());
+            let _ = writeln!(text, "{}", line.trim_end());
         }
     }
 }
@@ -139,11 +141,16 @@ pub fn operator_import(package: &Counted) -> String {
     )
 }
 
-/// `93.6% (95% interval 92.0% to 94.9%)`
+/// `93.6% (as a sample: 92.0% to 94.9% with 95% confidence)`, the interval being Wilson's.
 pub fn percentage(proportion: &Proportion) -> String {
     match (proportion.rate, proportion.low, proportion.high) {
         (Some(rate), Some(low), Some(high)) => {
-            format!("{:.1}% (95% interval {:.1}% to {:.1}%)", 100.0 * rate, 100.0 * low, 100.0 * high)
+            format!(
+                "{:.1}% (as a sample: {:.1}% to {:.1}% with 95% confidence)",
+                100.0 * rate,
+                100.0 * low,
+                100.0 * high
+            )
         }
         _ => "no candidates".to_owned(),
     }
@@ -163,7 +170,7 @@ fn groups(groups: &[Group], total: &Tally, what: &str) -> Table {
         ("executed", Align::Right),
         ("constructed", Align::Right),
         ("forward", Align::Right),
-        ("reached gate", Align::Right),
+        ("reached the gate", Align::Right),
         ("in the library", Align::Right),
     ];
     let mut table = Table::new(&columns);
@@ -187,19 +194,19 @@ fn groups(groups: &[Group], total: &Tally, what: &str) -> Table {
 }
 
 /// The top reasons of failure, one line each.
-fn failures(findings: &Findings, text: &mut String, style: impl Fn(Style) -> Style, width: usize) {
+fn failures(findings: &Findings, text: &mut String, style: impl Fn(Style) -> Style, width: Option<usize>) {
     const SHOWN: usize = 6;
     if findings.failures.is_empty() && findings.undecided == 0 {
         text.push('\n');
         return;
     }
     let (heading, faint) = (style(HEADING), style(FAINT));
-    let _ = writeln!(text, "\n  {heading}Why blocks failed{heading:#}");
+    let _ = writeln!(text, "\n  {heading}Why blocks failed, at whatever level{heading:#}");
     let names: Vec<&str> = findings.failures.iter().map(|failure| failure.class.name()).collect();
     let longest = names.iter().map(|name| name.len()).max().unwrap_or(0);
     for (failure, name) in findings.failures.iter().zip(&names).take(SHOWN) {
         let example = format!("{} in {}", first_line(&failure.message), failure.block);
-        let room = width.saturating_sub(longest + 12).max(20);
+        let room = width.map_or(usize::MAX, |width| width.saturating_sub(longest + 12).max(20));
         let _ = writeln!(
             text,
             "  {name:<longest$}  {:>5}  {faint}{}{faint:#}",
@@ -210,6 +217,14 @@ fn failures(findings: &Findings, text: &mut String, style: impl Fn(Style) -> Sty
     if findings.failures.len() > SHOWN {
         let rest: usize = findings.failures[SHOWN..].iter().map(|failure| failure.count).sum();
         let _ = writeln!(text, "  and {} of {} other classes", human_count(rest), findings.failures.len() - SHOWN);
+    }
+    if findings.failed_above_gate > 0 {
+        let _ = writeln!(
+            text,
+            "  {} of these failed above the gate \"{}\", which they had reached",
+            human_count(findings.failed_above_gate),
+            findings.gate.name()
+        );
     }
     if findings.undecided > 0 {
         let _ = writeln!(text, "  {} stayed below the gate without a failure", human_count(findings.undecided));
@@ -327,12 +342,12 @@ mod tests {
 
     #[test]
     fn a_summary_reads_well() {
-        insta::assert_snapshot!(summary().human(|_| Style::new(), 100));
+        insta::assert_snapshot!(summary().human(|_| Style::new(), Some(100)));
     }
 
     #[test]
     fn a_second_run_says_that_nothing_changed() {
-        let text = Summary { up_to_date: true, ..summary() }.human(|_| Style::new(), 100);
+        let text = Summary { up_to_date: true, ..summary() }.human(|_| Style::new(), None);
         assert!(text.contains("Up to date."), "{text}");
         assert!(!text.contains("processor"), "{text}");
     }

@@ -4,27 +4,36 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
 
+use super::examples;
 use super::pipeline::{CorpusArguments, PipelineArguments, SourceOverride};
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Do everything: fetch, index, discover, resolve, assemble, validate, deduplicate and emit.
+    #[command(after_help = examples::RUN)]
     Run(StageArguments),
     /// Fetch the sources of a corpus.
+    #[command(after_help = examples::FETCH)]
     Fetch(StageArguments),
     /// Fetch and index: definitions, imports, scopes and references of every file.
+    #[command(after_help = examples::INDEX)]
     Index(StageArguments),
-    /// ... and discover the candidate blocks.
+    /// Run the stages up to discovery: the candidate blocks.
+    #[command(after_help = examples::DISCOVER)]
     Discover(StageArguments),
-    /// ... and resolve every candidate to its closure.
+    /// Run the stages up to resolution: the closure of every candidate.
+    #[command(after_help = examples::RESOLVE)]
     Resolve(StageArguments),
-    /// ... and assemble one self-contained file per candidate.
+    /// Run the stages up to assembly: a self-contained text per candidate, listed and not written.
+    #[command(after_help = examples::ASSEMBLE)]
     Assemble(StageArguments),
-    /// ... and validate the bundles; or validate the files that are named.
+    /// Validate the files that are named; or run the stages up to the validation of the bundles.
     Validate(ValidateArguments),
-    /// ... and find the duplicates among the blocks that reached the gate.
+    /// Run the stages up to curation: the duplicates among the blocks that reached the gate.
+    #[command(after_help = examples::CURATE)]
     Curate(StageArguments),
-    /// ... and write the library with its manifest, specs and report.
+    /// Do everything, as `run`, and list the files of the library.
+    #[command(after_help = examples::EMIT)]
     Emit(StageArguments),
     /// Lift single blocks out, by name, and add them to the library.
     Extract(ExtractArguments),
@@ -49,6 +58,7 @@ pub enum Command {
     /// Measure this machine: parsing, resolving, assembling, validation, the plugin border.
     Bench(BenchArguments),
     /// Print completions for a shell.
+    #[command(after_help = examples::COMPLETIONS)]
     Completions {
         #[arg(value_enum)]
         shell: clap_complete::Shell,
@@ -126,6 +136,7 @@ pub struct ExtractArguments {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = examples::SHOW)]
 pub struct ShowArguments {
     /// The name of a block, as `extract` takes it.
     pub block: String,
@@ -219,6 +230,7 @@ pub struct FailuresArguments {
 #[derive(Debug, Subcommand)]
 pub enum DedupCommand {
     /// Group near-duplicates and keep one of each group.
+    #[command(after_help = examples::DEDUP)]
     Run(DedupRunArguments),
 }
 
@@ -240,24 +252,29 @@ pub struct DedupRunArguments {
 #[derive(Debug, Subcommand)]
 pub enum CorpusCommand {
     /// List the shipped corpora.
+    #[command(after_help = examples::CORPUS)]
     List,
     /// Print a corpus, with every default filled in.
+    #[command(after_help = examples::CORPUS)]
     Show {
         /// A shipped corpus or a JSON file.
         #[arg(default_value = "quickstart")]
         corpus: String,
     },
     /// Print the JSON Schema of corpus files.
+    #[command(after_help = examples::CORPUS)]
     Schema,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum PluginCommand {
     /// List the plugins, in the order in which a run asks them.
+    #[command(after_help = examples::PLUGIN)]
     List(CorpusArguments),
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = examples::ENV)]
 pub struct EnvArguments {
     #[command(subcommand)]
     pub command: Option<EnvCommand>,
@@ -270,6 +287,7 @@ pub struct EnvArguments {
 #[derive(Debug, Subcommand)]
 pub enum EnvCommand {
     /// Install torch and what else is needed, if it is not there yet.
+    #[command(after_help = examples::ENV)]
     Prepare,
 }
 

@@ -1,6 +1,7 @@
 //! The command line.
 
 mod commands;
+mod examples;
 mod pipeline;
 
 use std::path::PathBuf;
@@ -89,5 +90,17 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_has_examples() {
+        fn check(command: &clap::Command) {
+            if !command.has_subcommands() {
+                let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+                assert!(examples.contains("Examples:\n  netquarry "), "{} has no examples", command.get_name());
+            }
+            command.get_subcommands().for_each(check);
+        }
+        check(&Arguments::command());
     }
 }

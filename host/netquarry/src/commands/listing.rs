@@ -33,6 +33,7 @@ pub(super) trait Row: Serialize {
 pub(super) fn list<R: Row>(console: &Console, rows: &[R], ending: Ending) -> Result<Ending, Problem> {
     match console.format {
         Format::Json => console.print_json(&rows)?,
+        Format::Human if rows.is_empty() => console.print("  none\n")?,
         Format::Human => {
             let mut table = Table::new(R::COLUMNS);
             for row in rows {

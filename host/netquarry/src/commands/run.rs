@@ -9,6 +9,7 @@ use crate::driver::context::Context;
 use crate::driver::run;
 use crate::library::run_record::{self, RunRecord};
 use crate::problem::Problem;
+use crate::quantity::human_things;
 use crate::summary::Summary;
 
 pub(super) fn run(settings: &Settings, console: &Console) -> Result<Ending, Problem> {
@@ -16,9 +17,9 @@ pub(super) fn run(settings: &Settings, console: &Console) -> Result<Ending, Prob
     let summary = run::run(&context, command_line())?;
     match console.format {
         Format::Json => console.print_json(&summary)?,
-        Format::Human => console.print(&summary.human(|style| console.out_style(style), console.width()))?,
+        Format::Human => console.print(&summary.human(|style| console.out_style(style), console.out_width()))?,
     }
-    Ok(ending(&summary, settings))
+    Ok(ending(&summary, settings, console))
 }
 
 #[derive(Serialize)]
@@ -49,15 +50,20 @@ pub(super) fn emit(settings: &Settings, console: &Console) -> Result<Ending, Pro
             console.print(&lines)?;
         }
     }
-    Ok(ending(&summary, settings))
+    Ok(ending(&summary, settings, console))
 }
 
 /// A gate that somebody asked for makes blocks below it findings.
-fn ending(summary: &Summary, settings: &Settings) -> Ending {
+fn ending(summary: &Summary, settings: &Settings, console: &Console) -> Ending {
     let total = &summary.findings.total;
     if !summary.missing_sources.is_empty() {
         Ending::Incomplete
     } else if settings.gate_was_asked_for && total.promoted < total.candidates {
+        console.caution(&format!(
+            "{} stayed below the gate \"{}\" that was asked for: exit status 1",
+            human_things(total.candidates - total.promoted, "candidate"),
+            settings.gate.name()
+        ));
         Ending::Findings
     } else {
         Ending::Done

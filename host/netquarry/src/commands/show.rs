@@ -12,8 +12,8 @@ use super::Ending;
 use super::tree;
 use crate::arguments::ShowArguments;
 use crate::console::{Console, Format};
-use crate::driver::select::{is_whole, means};
-use crate::findings::level_name;
+use crate::driver::select::{is_whole, means, similar};
+use crate::findings::{level_name, parity_unknown};
 use crate::library::manifest;
 use crate::problem::Problem;
 use crate::table::{FAINT, HEADING, STRONG};
@@ -32,8 +32,13 @@ pub(super) fn show(arguments: &ShowArguments, out: &Path, console: &Console) -> 
         (Some(record), _) => record,
         (None, [record]) => record,
         (None, []) => {
+            let blocks = records.iter().map(|record| (record.name.as_str(), record.block.as_str()));
+            let help = match &similar(&arguments.block, blocks)[..] {
+                [] => "`netquarry extract` adds one; manifest.jsonl and report.html list what is there".to_owned(),
+                similar => format!("did you mean {}?", similar.join(", ")),
+            };
             return Err(Problem::new(format!("The library in `{}` has no block `{}`", out.display(), arguments.block))
-                .help("`netquarry extract` adds one; manifest.jsonl and report.html list what is there"));
+                .help(help));
         }
         (None, several) => return Err(ambiguous(&arguments.block, several)),
     };
@@ -74,11 +79,12 @@ fn why_no_file(record: &BlockRecord) -> String {
 
 fn human(record: &BlockRecord, code: Option<&str>, out: &Path, console: &Console) -> String {
     let (heading, strong, faint) = (console.out_style(HEADING), console.out_style(STRONG), console.out_style(FAINT));
-    let mut text = format!("{strong}{}{strong:#}\n\n", record.block);
+    let mut text = String::new();
     match code {
+        // Its first line names the block.
         Some(code) => text.push_str(code),
         None => {
-            let _ = writeln!(text, "No file: {}", why_no_file(record));
+            let _ = writeln!(text, "{strong}{}{strong:#}\n\nNo file: {}", record.block, why_no_file(record));
         }
     }
     let mut section = |title: &str, body: String| {
@@ -99,11 +105,11 @@ fn human(record: &BlockRecord, code: Option<&str>, out: &Path, console: &Console
             .map(|name| format!("  {} at {}: {}\n", name.name, name.upstream, name.message))
             .collect(),
     );
-    let replaced = record
-        .replaced
-        .iter()
-        .map(|each| format!("  {} by {}: {} ({})\n", each.what, one_line(&each.by), each.why, each.plugin));
-    section("Replaced by shims", replaced.collect());
+    let replaced = record.replaced.iter().map(|each| match one_line(&each.by).as_str() {
+        "" => format!("  {} left out: {} ({})\n", each.what, each.why, each.plugin),
+        by => format!("  {} by {by}: {} ({})\n", each.what, each.why, each.plugin),
+    });
+    section("Replaced or left out by shims", replaced.collect());
     let edits = record.edits.iter().map(|edit| {
         format!(
             "  {}: `{}` became `{}`: {}\n",
@@ -123,7 +129,8 @@ fn verdict(record: &BlockRecord) -> String {
         let outcome = match record.levels.get(level.name()).copied().unwrap_or(Outcome::Unknown) {
             Outcome::Passed => "passed",
             Outcome::Failed => "failed",
-            Outcome::Unknown => "unknown",
+            Outcome::Unknown if is_undecided(record, level) => "unknown: see below",
+            Outcome::Unknown => "not tried",
             Outcome::NotApplicable => "not applicable",
         };
         let _ = writeln!(text, "  {} {:<9}  {outcome}", level as u8, level.name());
@@ -159,6 +166,19 @@ fn verdict(record: &BlockRecord) -> String {
         text.push_str("  tainted: the code meddles with the interpreter\n");
     }
     text
+}
+
+/// Whether a level without an outcome was tried; `--level` or an earlier level may have kept it from that.
+fn is_undecided(record: &BlockRecord, level: Level) -> bool {
+    let passed = |earlier: &Level| record.levels.get(earlier.name()) == Some(&Outcome::Passed);
+    match level {
+        Level::Parity => parity_unknown(record).is_some(),
+        Level::Backward => record.evidence.notes.iter().any(|note| note.contains(level.name())),
+        _ => {
+            let mut earlier = Level::ALL.into_iter().take_while(|earlier| *earlier < level);
+            record.failure.is_none() && earlier.all(|earlier| passed(&earlier))
+        }
+    }
 }
 
 fn provenance(record: &BlockRecord, out: &Path) -> String {

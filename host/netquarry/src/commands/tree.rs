@@ -68,13 +68,15 @@ fn reason(record: &ClosureRecord) -> String {
     let place = format!("{}:{first}-{last}", record.path);
     let by = match record.confidence {
         None => return place,
-        Some(Confidence::DirectImport) => "bound there or imported by name",
-        Some(Confidence::QualifiedName) => "through attributes of a module",
-        Some(Confidence::Heuristic) => "by a rule that can be wrong",
+        // The usual way needs no words, and no name where it is the definition's own.
+        Some(Confidence::DirectImport) => "",
+        Some(Confidence::QualifiedName) => ", through attributes of a module",
+        Some(Confidence::Heuristic) => ", by a rule that can be wrong",
     };
-    match &record.reference {
-        Some(reference) => format!("{place}, as `{reference}`, {by}"),
-        None => format!("{place}, {by}"),
+    let own = name(record).rsplit('.').next();
+    match record.reference.as_deref().filter(|reference| Some(*reference) != own) {
+        Some(reference) => format!("{place}, as `{reference}`{by}"),
+        None => format!("{place}{by}"),
     }
 }
 

@@ -6,7 +6,7 @@ use netquarry_core::closure::Target;
 use netquarry_core::discovery::{CandidateProposal, ClassDescription};
 use netquarry_core::index::{DescribedClass, FileId};
 use netquarry_core::record::Category;
-use netquarry_corpus::scope::ScopeMatcher;
+use netquarry_corpus::scope::{PathPattern, ScopeMatcher};
 use netquarry_plugin::DiscoveryRule;
 use rayon::prelude::*;
 
@@ -97,6 +97,7 @@ fn describe(context: &Context<'_>, fetched: &Fetched, indexed: &Indexed) -> Vec<
         .filter(|(_, file)| file.facts.statements.iter().any(|statement| !statement.classes.is_empty()))
         .map(|(id, _)| id)
         .collect();
+    tell_empty_scopes(context, fetched, indexed, &matchers);
     let of_file = |file: FileId| -> Result<Vec<DescribedClass>, String> {
         let matcher = &matchers[indexed.index.file(file).source.0 as usize];
         let text = &indexed.texts.get(file)?.text;
@@ -116,6 +117,24 @@ fn describe(context: &Context<'_>, fetched: &Fetched, indexed: &Indexed) -> Vec<
         context.console.caution(&format!("The classes of {count} are left out, which changed or went: {first}"));
     }
     classes
+}
+
+/// A scope in which no file lies is a slip of whoever wrote it.
+fn tell_empty_scopes(context: &Context<'_>, fetched: &Fetched, indexed: &Indexed, matchers: &[ScopeMatcher]) {
+    for (position, (source, matcher)) in fetched.sources.iter().zip(matchers).enumerate() {
+        let mut files = indexed.index.files().filter(|(_, file)| file.source.0 as usize == position).peekable();
+        if files.peek().is_some() && !files.any(|(_, file)| matcher.contains_file(&file.file.path)) {
+            let scope = &source.spec.scope;
+            let patterns =
+                |patterns: &[PathPattern]| patterns.iter().cloned().map(String::from).collect::<Vec<_>>().join(", ");
+            context.console.caution(&format!(
+                "No file of the source `{}` lies in its scope (include: {}; exclude: {})",
+                source.spec.name,
+                patterns(&scope.include),
+                patterns(&scope.exclude)
+            ));
+        }
+    }
 }
 
 /// The proposals of one rule, over all classes. What it could not judge is reported and left out.

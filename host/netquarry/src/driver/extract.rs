@@ -125,7 +125,8 @@ fn choose(names: &[String], candidates: &[Candidate], ambiguity: Ambiguity) -> C
         };
         taken.extend(take.iter().map(|candidate| (candidate.block.clone(), (*candidate).clone())));
         if ranked.is_empty() {
-            unknown.push(UnknownName { name: name.clone(), similar: select::similar(name, candidates) });
+            let blocks = candidates.iter().map(|candidate| (candidate.name.as_str(), candidate.block.as_str()));
+            unknown.push(UnknownName { name: name.clone(), similar: select::similar(name, blocks) });
         } else if take.is_empty() {
             let candidates = ranked.iter().map(|candidate| candidate.block.clone()).collect();
             ambiguous.push(AmbiguousName { name: name.clone(), candidates });

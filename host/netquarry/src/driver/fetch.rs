@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+use netquarry_core::source::SourceKind;
 use netquarry_corpus::corpus::{Corpus, SourceSpec};
 use netquarry_corpus::fetch::FetchOptions;
 use netquarry_corpus::progress::{FetchEvent, FetchProgress};
@@ -91,10 +92,12 @@ pub fn fetch(context: &Context<'_>, corpus: Corpus) -> Result<Fetched, Problem> 
     }
     let files: usize = sources.iter().map(|source| source.snapshot.files.len()).sum();
     let elapsed = human_seconds(watch.elapsed().as_secs_f64());
-    let from = if transferred == 0 {
-        "from the cache".to_owned()
-    } else {
-        format!("{} transferred", human_bytes(transferred))
+    let local = sources.iter().filter(|source| source.snapshot.source.kind == SourceKind::Local).count();
+    let from = match transferred {
+        0 if local == sources.len() => "from this machine".to_owned(),
+        0 if local > 0 => "from this machine and the cache".to_owned(),
+        0 => "from the cache".to_owned(),
+        bytes => format!("{} transferred", human_bytes(bytes)),
     };
     task.finish(
         "Fetched",
@@ -104,7 +107,7 @@ pub fn fetch(context: &Context<'_>, corpus: Corpus) -> Result<Fetched, Problem> 
             human_things(files, "Python file")
         ),
     );
-    let cached = if transferred == 0 { sources.len() } else { 0 };
+    let cached = if transferred == 0 { sources.len() - local } else { 0 };
     let course = watch.stop("source", sources.len(), cached);
     Ok(Fetched { corpus, sources, missing, course })
 }

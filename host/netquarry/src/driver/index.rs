@@ -1,6 +1,6 @@
 //! Stage 2: the facts of every file, parsed anew only where the store does not have them, and the index over all of them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
@@ -84,13 +84,16 @@ pub fn index(context: &Context<'_>, fetched: &Fetched, kept_imports: &[String]) 
     let texts = Arc::new(Texts::new(Arc::clone(&index), &fetched.sources));
 
     let elapsed = human_seconds(watch.elapsed().as_secs_f64());
+    let of_them =
+        if order.len() < files { format!(" ({} different)", human_count(order.len())) } else { String::new() };
     let what = format!(
-        "{}, {}, in {elapsed}: {} parsed",
+        "{}{of_them}, {}, in {elapsed}: {} parsed",
         human_things(files, "file"),
         human_bytes(bytes),
         human_count(parsed)
     );
     context.console.status("Indexed", &what);
+    tell_unknown_imports(context, &index);
     if !unreadable.is_empty() {
         context.console.caution(&format!(
             "{} cannot be read as Python; `netquarry index` lists them",
@@ -99,6 +102,22 @@ pub fn index(context: &Context<'_>, fetched: &Fetched, kept_imports: &[String]) 
     }
     let course = watch.stop("file", files, files.saturating_sub(parsed));
     Ok(Indexed { index, texts, files, bytes, parsed, unreadable, course })
+}
+
+/// A package that no source has is an import in any case: naming it is a slip, or does nothing.
+fn tell_unknown_imports(context: &Context<'_>, index: &Index) {
+    let packages: HashSet<&str> = index
+        .files()
+        .filter_map(|(_, file)| file.file.module.as_deref())
+        .filter_map(|module| module.split('.').next())
+        .collect();
+    for name in
+        context.settings.keep_imports.iter().filter(|name| !packages.contains(name.split('.').next().unwrap_or(name)))
+    {
+        context
+            .console
+            .caution(&format!("`{name}` of --keep-import changes nothing: no source has a package of that name"));
+    }
 }
 
 fn stored(context: &Context<'_>, digests: &[ContentDigest]) -> Result<Known, Problem> {

@@ -39,6 +39,10 @@ impl Plugins {
         let order = &settings.plugins;
         let discovery = discovery_order(settings, asked_by_corpus);
         warn_about_unused_options(settings, &discovery, console);
+        if is_cold(settings) {
+            let count = discovery.len() + order.shims.len() + order.dedup.len() + order.emit.len();
+            console.status("Compiling", &format!("{} for this machine, once", human_things(count, "plugin")));
+        }
 
         let load = |names: &[String]| -> Result<Vec<NamedPlugin>, Problem> {
             names.iter().map(|name| load(&host, name)).collect()
@@ -85,6 +89,11 @@ impl Plugins {
 pub fn host(settings: &Settings) -> Result<PluginHost, Problem> {
     let compiled_cache = Some(settings.cache_dir.join("plugins"));
     Ok(PluginHost::new(HostOptions { compiled_cache, limits: None })?)
+}
+
+/// Whether no compiled plugin is kept yet.
+fn is_cold(settings: &Settings) -> bool {
+    fs::read_dir(settings.cache_dir.join("plugins")).map_or(true, |mut entries| entries.next().is_none())
 }
 
 /// The names of the discovery rules, in order.
@@ -161,7 +170,13 @@ fn warn_about_unused_options(settings: &Settings, discovery: &[String], console:
     let used: BTreeSet<&String> = [discovery, &order.shims, &order.dedup, &order.emit].into_iter().flatten().collect();
     let has_component = used.iter().any(|name| name.ends_with(".wasm"));
     for name in settings.plugin_options.keys().filter(|name| !used.contains(name) && !has_component) {
-        console.caution(&format!("[plugin.{name}] has options for a plugin that this run does not use"));
+        let nearest = used
+            .iter()
+            .copied()
+            .max_by(|left, right| strsim::jaro_winkler(left, name).total_cmp(&strsim::jaro_winkler(right, name)));
+        let guess = nearest.filter(|nearest| strsim::jaro_winkler(nearest, name) > 0.85);
+        let guess = guess.map(|nearest| format!("; did you mean `{nearest}`?")).unwrap_or_default();
+        console.caution(&format!("[plugin.{name}] has options for a plugin that this run does not use{guess}"));
     }
 }
 

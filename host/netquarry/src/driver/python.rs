@@ -57,6 +57,7 @@ impl Python {
             if let Ok(progress) = news.recv_timeout(Duration::from_millis(100)) {
                 task.message(told(&progress));
             }
+            task.remind();
         }
         let environment = preparation.wait()?;
         let what = format!(

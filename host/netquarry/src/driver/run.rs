@@ -76,7 +76,9 @@ fn afresh(
     let Start { plugins, python, fetched } = start;
     let (indexed, found) = discovered(context, &fetched, &plugins)?;
     let mut made = made(context, &fetched, &plugins, indexed, found)?;
+    let preparing = python.ready().is_none().then(|| Stopwatch::start(Stage::Prepare));
     let environment = python.wait(context.console)?;
+    made.stages.extend(preparing.map(|watch| watch.stop("environment", 1, 0)));
     let validated = validate::validate(context, &environment, &fetched.sources, &made)?;
     let mut records = records(context, &made, &validated);
     let contenders = contenders(context, &made, &records);

@@ -4,6 +4,7 @@
 use super::context::Context;
 use super::discover::Candidate;
 use crate::problem::Problem;
+use crate::quantity::human_things;
 
 /// Whether `name` means the block `block`.
 pub fn means(name: &str, block: &str) -> bool {
@@ -51,14 +52,13 @@ pub fn exact<'a>(name: &str, ranked: &[&'a Candidate]) -> Option<&'a Candidate> 
     }
 }
 
-/// Names that are near to one that nothing bears.
-pub fn similar(name: &str, candidates: &[Candidate]) -> Vec<String> {
+/// Blocks with names that are near to one that nothing bears; `blocks` has the name and the whole path of each.
+pub fn similar<'a>(name: &str, blocks: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<String> {
     const ENOUGH: f64 = 0.84;
     const SHOWN: usize = 5;
     let last = name.rsplit(['.', ':']).next().unwrap_or(name).to_lowercase();
-    let mut near: Vec<(f64, &str)> = candidates
-        .iter()
-        .map(|candidate| (strsim::jaro_winkler(&candidate.name.to_lowercase(), &last), candidate.block.as_str()))
+    let mut near: Vec<(f64, &str)> = blocks
+        .map(|(name, block)| (strsim::jaro_winkler(&name.to_lowercase(), &last), block))
         .filter(|(similarity, _)| *similarity >= ENOUGH)
         .collect();
     near.sort_by(|left, right| right.0.total_cmp(&left.0).then_with(|| left.1.cmp(right.1)));
@@ -78,8 +78,8 @@ pub fn targets(
     let missing: Vec<&str> = missing.map(String::as_str).collect();
     if !missing.is_empty() {
         context.console.caution(&format!(
-            "{} targets of the corpus are not found: {}",
-            missing.len(),
+            "{} of the corpus cannot be found: {}",
+            human_things(missing.len(), "target"),
             missing.join(", ")
         ));
     }

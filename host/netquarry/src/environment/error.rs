@@ -12,7 +12,7 @@ pub enum EnvironmentError {
     NotFound { python: PathBuf },
     #[error("`{}` could not be started as a Python interpreter", python.display())]
     NotStarted { python: PathBuf, source: io::Error },
-    #[error("`{}` did not answer as a Python interpreter does: {answer}", python.display())]
+    #[error("`{}` did not answer as a Python interpreter does{answer}", python.display())]
     NotPython { python: PathBuf, answer: String },
     #[error("`{}` is Python {version}; torch needs 3.11 or later", python.display())]
     TooOld { python: PathBuf, version: String },

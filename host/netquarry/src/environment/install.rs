@@ -104,10 +104,10 @@ impl Installation {
         Self { python, folder: folder_in(cache) }
     }
 
-    /// What it costs, as a sentence to print before it starts.
+    /// What is made and what it costs, to print before it starts; completes "Preparing ...".
     pub fn cost(&self) -> String {
         format!(
-            "a Python environment with torch will be made at `{}`: {:.1} GB on disk, {:.1} GB to download, minutes",
+            "a Python environment with torch at `{}`: {:.1} GB on disk, {:.1} GB to download; it takes minutes",
             self.folder.display(),
             DISK_BYTES as f64 / 1e9,
             DOWNLOAD_BYTES as f64 / 1e9,

@@ -64,15 +64,23 @@ pub(super) fn query(python: &Path) -> Result<Interpreter, EnvironmentError> {
     let text = std::fs::read_to_string(answer.path()).map_err(not_started)?;
     let interpreter: Interpreter = serde_json::from_str(&text).map_err(|_| EnvironmentError::NotPython {
         python: python.to_owned(),
-        answer: last_lines(&String::from_utf8_lossy(&output.stderr), 3),
+        answer: said(&String::from_utf8_lossy(&output.stderr)),
     })?;
     if interpreter.implementation == "cpython" {
         return Ok(interpreter);
     }
     Err(EnvironmentError::NotPython {
         python: python.to_owned(),
-        answer: format!("it is {} {}, not CPython", interpreter.implementation, interpreter.version),
+        answer: format!(": it is {} {}, not CPython", interpreter.implementation, interpreter.version),
     })
+}
+
+/// What a program that is no interpreter said, as the end of a sentence. A line that is very long repeats the question.
+fn said(errors: &str) -> String {
+    const LONGEST: usize = 200;
+    let lines = last_lines(errors, 3);
+    let lines: Vec<&str> = lines.lines().filter(|line| line.len() <= LONGEST).collect();
+    if lines.is_empty() { String::new() } else { format!(": {}", lines.join("\n")) }
 }
 
 /// The last `count` lines that say something.

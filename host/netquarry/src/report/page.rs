@@ -41,11 +41,9 @@ pub fn html(page: &Page<'_>) -> String {
         let _ = writeln!(html, "<p class=\"rate\">{}.</p>", escaped(&operator_import(package)));
     }
     figure(&mut html, "From candidates to the library", &funnel(page.findings), "");
-    figure(&mut html, "Blocks by repository", &by_source(page.findings), &ends_legend());
-    figure(&mut html, "Blocks by category", &by_category(page.findings), &ends_legend());
-    let outcomes =
-        [("fill-main", "passed"), ("fill-none", "not applicable"), ("fill-open", "unknown"), ("fill-bad", "failed")];
-    figure(&mut html, "Levels of validation", &levels(page.findings), &legend(&outcomes));
+    figure(&mut html, "Blocks by repository", &by_source(page.findings), &ends_legend(page.findings));
+    figure(&mut html, "Blocks by category", &by_category(page.findings), &ends_legend(page.findings));
+    figure(&mut html, "Levels of validation", &levels(page.findings), &outcomes_legend(page.findings));
     figure(&mut html, "Why blocks failed", &failures(page.findings), &failure_table(page.findings));
     figure(&mut html, "Lines per bundle", &lines(page.findings), &median(page.findings));
     figure(&mut html, "Deduplication", &deduplication(page.findings), "");
@@ -77,14 +75,17 @@ fn tiles(findings: &Findings) -> String {
 fn funnel(findings: &Findings) -> String {
     let total = &findings.total;
     let mut bars = vec![Bar::single("candidates", total.candidates), Bar::single("assembled", total.bundles)];
-    let up_to_gate = findings.levels.iter().filter(|level| level.level <= findings.gate);
-    bars.extend(up_to_gate.map(|level| Bar::single(level.level.name(), level.passed)));
+    // What was not tried would end the funnel, and the gate stands where the library is cut.
+    let tried = findings.levels.iter().filter(|level| level.level <= findings.gate || level.passed > 0);
+    bars.extend(tried.map(|level| Bar::single(level.level.name(), level.passed)));
     bars.push(Bar::single("unique: the library", total.kept));
     horizontal_bars("How many candidates reached each step", &bars, None)
 }
 
-fn ends_legend() -> String {
-    legend(&[("fill-main", "in the library"), ("fill-none", "duplicates"), ("fill-bad", "below the gate")])
+/// Only what is drawn is explained.
+fn ends_legend(findings: &Findings) -> String {
+    let drawn = ends(&findings.total).into_iter().filter(|segment| segment.value > 0);
+    legend(&drawn.map(|segment| (segment.class, segment.meaning)).collect::<Vec<_>>())
 }
 
 fn ends(tally: &Tally) -> Vec<Segment> {
@@ -118,15 +119,29 @@ fn by_source(findings: &Findings) -> String {
     horizontal_bars("Candidates by repository and where they ended", &bars, mark)
 }
 
+fn outcomes(level: &LevelTally) -> [Segment; 4] {
+    [
+        Segment { class: "fill-main", meaning: "passed", value: level.passed },
+        Segment { class: "fill-none", meaning: "not applicable", value: level.not_applicable },
+        Segment { class: "fill-open", meaning: "unknown or not tried", value: level.unknown },
+        Segment { class: "fill-bad", meaning: "failed", value: level.failed },
+    ]
+}
+
+fn outcomes_legend(findings: &Findings) -> String {
+    let mut drawn: Vec<(&str, &str)> = Vec::new();
+    for segment in findings.levels.iter().flat_map(outcomes).filter(|segment| segment.value > 0) {
+        if !drawn.contains(&(segment.class, segment.meaning)) {
+            drawn.push((segment.class, segment.meaning));
+        }
+    }
+    legend(&drawn)
+}
+
 fn levels(findings: &Findings) -> String {
     let bar = |level: &LevelTally| Bar {
         label: format!("{} {}", level.level as u8, level.level.name()),
-        segments: vec![
-            Segment { class: "fill-main", meaning: "passed", value: level.passed },
-            Segment { class: "fill-none", meaning: "not applicable", value: level.not_applicable },
-            Segment { class: "fill-open", meaning: "unknown", value: level.unknown },
-            Segment { class: "fill-bad", meaning: "failed", value: level.failed },
-        ],
+        segments: outcomes(level).to_vec(),
         shown: level.passed,
     };
     horizontal_bars("Outcomes by level", &findings.levels.iter().map(bar).collect::<Vec<_>>(), None)
@@ -178,7 +193,7 @@ fn median(findings: &Findings) -> String {
 }
 
 fn deduplication(findings: &Findings) -> String {
-    let mut bars = vec![Bar::single("at the gate", findings.total.promoted)];
+    let mut bars = vec![Bar::single("reached the gate", findings.total.promoted)];
     bars.extend(findings.duplicates.iter().map(|reason| {
         let segments = vec![Segment { class: "fill-none", meaning: "removed", value: reason.count }];
         Bar::new(reason.name.replace('_', " "), segments)
@@ -191,9 +206,9 @@ fn blocks(page: &Page<'_>) -> String {
     let rows: String = page.records.iter().map(|record| row(record, page.findings.gate)).collect();
     format!(
         "<section><h2>Blocks</h2>\n<p><input id=\"filter\" type=\"search\" placeholder=\"Filter by name, category, \
-         source, end\" aria-label=\"Filter blocks\"> <span id=\"shown\"></span></p>\n\
-         <table id=\"blocks\"><thead><tr><th>block</th><th>category</th><th>source</th><th>level</th><th>lines</th>\
-         <th>licence</th><th>end</th></tr></thead><tbody>\n{rows}</tbody></table></section>\n"
+         source, result\" aria-label=\"Filter blocks\"> <span id=\"shown\"></span></p>\n\
+         <div class=\"wide\"><table id=\"blocks\"><thead><tr><th>block</th><th>category</th><th>source</th><th>level</th><th>lines</th>\
+         <th>licence</th><th>result</th></tr></thead><tbody>\n{rows}</tbody></table></div></section>\n"
     )
 }
 
@@ -206,8 +221,8 @@ fn row(record: &BlockRecord, gate: Level) -> String {
     };
     let path = record.block.split_once(':').map_or(record.block.as_str(), |(_, path)| path);
     let name = match &record.bundle {
-        Some(bundle) => format!("<a href=\"{}\">{}</a>", escaped(bundle), escaped(path)),
-        None => escaped(path),
+        Some(bundle) => format!("<a href=\"{}\">{}</a>", escaped(bundle), breakable(path)),
+        None => breakable(path),
     };
     format!(
         "<tr><td>{name}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
@@ -218,6 +233,11 @@ fn row(record: &BlockRecord, gate: Level) -> String {
         escaped(record.license.as_deref().unwrap_or("")),
         escaped(end),
     )
+}
+
+/// A dotted name that may be broken behind its dots, and nowhere else.
+fn breakable(path: &str) -> String {
+    escaped(path).replace('.', ".<wbr>")
 }
 
 #[cfg(test)]
@@ -235,6 +255,6 @@ mod tests {
         for outside in ["http://cdn", "https://", "src=", "@import", "url("] {
             assert!(!html.contains(outside), "the page refers to something outside: {outside}");
         }
-        assert!(html.contains("<a href=\"blocks/DropPath.py\">timm.layers.drop.DropPath</a>"));
+        assert!(html.contains("<a href=\"blocks/DropPath.py\">timm.<wbr>layers.<wbr>drop.<wbr>DropPath</a>"));
     }
 }

@@ -1,0 +1,91 @@
+//! What stands below the options of a command's help.
+
+pub(super) const RUN: &str = "\
+Examples:
+  netquarry run
+  netquarry run --corpus my-corpus.json --out library --gate forward
+  netquarry run --source timm=../my-fork-of-timm --python ../venv/bin/python
+
+Exit status: 0 done; 1 done, but blocks stayed below the gate that was asked for; 2 could not do it, or not all of it.";
+
+pub(super) const FETCH: &str = "\
+Examples:
+  netquarry fetch
+  netquarry fetch --corpus paper-pypi --format json
+
+Nothing is written to the output folder; options of later stages, such as --gate or --out, change nothing here.";
+
+pub(super) const INDEX: &str = "\
+Examples:
+  netquarry index
+  netquarry index --index force
+
+Nothing is written to the output folder; options of later stages, such as --gate or --out, change nothing here.";
+
+pub(super) const DISCOVER: &str = "\
+Examples:
+  netquarry discover
+  netquarry discover --discover discover-nn-module --format json
+
+Nothing is written to the output folder; options of later stages, such as --gate or --out, change nothing here.";
+
+pub(super) const RESOLVE: &str = "\
+Examples:
+  netquarry resolve
+  netquarry resolve --keep-import transformers
+
+Nothing is written to the output folder; options of later stages, such as --gate or --out, change nothing here.";
+
+pub(super) const ASSEMBLE: &str = "\
+Examples:
+  netquarry assemble
+  netquarry assemble --format json
+
+Nothing is written to the output folder; options of later stages, such as --gate or --out, change nothing here.";
+
+pub(super) const CURATE: &str = "\
+Examples:
+  netquarry curate
+  netquarry curate --gate forward
+
+Nothing is written to the output folder: `emit` and `run` do that.";
+
+pub(super) const EMIT: &str = "\
+Examples:
+  netquarry emit
+  netquarry emit --out library
+
+The exit status is that of `netquarry run`.";
+
+pub(super) const SHOW: &str = "\
+Examples:
+  netquarry show DropPath
+  netquarry show timm.layers.drop.DropPath --code > my_drop_path.py
+  netquarry show DropPath --out library --format json";
+
+pub(super) const DEDUP: &str = "\
+Examples:
+  netquarry dedup run                              Print the duplicates of the library in out/
+  netquarry dedup run my-models --preset nn-dup --out unique";
+
+pub(super) const CORPUS: &str = "\
+Examples:
+  netquarry corpus list
+  netquarry corpus show quickstart > my-corpus.json
+  netquarry corpus schema";
+
+pub(super) const PLUGIN: &str = "\
+Examples:
+  netquarry plugin list
+  netquarry plugin list --corpus paper-pypi --format json";
+
+pub(super) const ENV: &str = "\
+Examples:
+  netquarry env                                    Say which Python validates blocks
+  netquarry env prepare                            Make an environment with torch, if there is none
+  netquarry env --python ../venv/bin/python";
+
+pub(super) const COMPLETIONS: &str = "\
+Examples:
+  netquarry completions bash > ~/.local/share/bash-completion/completions/netquarry
+  netquarry completions fish > ~/.config/fish/completions/netquarry.fish";
