@@ -35,7 +35,7 @@ pub enum Normalisation {
     /// NN-DUP's: the regions of `Module` classes and the functions that they call, comments and docstrings stripped,
     /// foreign names as `ID`, literals as `NUM` and `STR`.
     NnDup,
-    /// The whole code as it is, comments and docstrings stripped.
+    /// The whole code, comments and docstrings stripped, names that functions bind for themselves as `ID`.
     Code,
     /// Likewise the class that bears the name of the block, its own name as `ID`; the whole code where it has none.
     Class,

@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 
 use super::region::{self, Region};
 use super::tokenizer::{TokenKind, tokenize};
+use crate::facts::{Scope, ScopeKind};
+use crate::syntax;
 
 /// How the names of layers start. NN-DUP also lists thirty-two names; each of them starts so, or has a capital letter
 /// behind its first, which is reason enough to keep a name.
@@ -95,24 +97,45 @@ pub fn normalised_tokens(code: &str) -> NormalisedTokens {
     })
 }
 
-/// The tokens of the whole code as they are, without comments and docstrings. None where it cannot be read, as for
-/// [`normalised_tokens`].
+/// The tokens of the whole code, without comments and docstrings. Names that functions bind for themselves become `ID`
+/// where they are not attributes; all else stays as it is. None where it cannot be read, as for [`normalised_tokens`].
 ///
 /// Needs a stack of [`crate::syntax::PARSER_STACK_BYTES`].
 pub fn code_tokens(code: &str) -> NormalisedTokens {
-    tokens_of(&without_comments_and_docstrings(code), |_, token| token)
+    let locals = local_names(code);
+    tokens_of(&without_comments_and_docstrings(code), renaming(|name| locals.contains(name)))
 }
 
-/// The tokens of the class `name`, the last one of that name, as they are but for its own name, which is `ID`: a copy
-/// under another name has the same tokens. Those of the whole code where it has no such class.
+/// Likewise those of the class `name`, the last one of that name; its own name is `ID` too, so that a copy under another
+/// name has the same tokens. Those of the whole code where it has no such class.
 ///
 /// Needs a stack of [`crate::syntax::PARSER_STACK_BYTES`].
 pub fn class_tokens(code: &str, name: &str) -> NormalisedTokens {
     let Some(text) = region::class(code, name) else { return code_tokens(code) };
-    tokens_of(&without_comments_and_docstrings(text), |_, token| if token == name { "ID" } else { token })
+    let locals = local_names(text);
+    let is_renamed = |token: &str| token == name || locals.contains(token);
+    tokens_of(&without_comments_and_docstrings(text), renaming(is_renamed))
 }
 
-fn tokens_of<'t>(text: &'t str, written: impl Fn(TokenKind, &'t str) -> &'t str) -> NormalisedTokens {
+/// The names that functions, lambdas and comprehensions of a code bind for themselves.
+fn local_names(code: &str) -> BTreeSet<Box<str>> {
+    let facts = syntax::facts(code.as_bytes());
+    let is_function = |scope: &&Scope| !matches!(scope.kind, ScopeKind::Module | ScopeKind::Class);
+    let locals = facts.scopes.iter().filter(is_function).flat_map(|scope| &scope.locals);
+    locals.map(|local| facts.name(*local).into()).collect()
+}
+
+/// Writes `ID` for the names of which `is_renamed` says so, but for attributes.
+fn renaming<'t>(is_renamed: impl Fn(&str) -> bool) -> impl FnMut(TokenKind, &'t str) -> &'t str {
+    let mut is_attribute = false;
+    move |kind, token| {
+        let renamed = kind == TokenKind::Name && !is_attribute && is_renamed(token);
+        is_attribute = token == ".";
+        if renamed { "ID" } else { token }
+    }
+}
+
+fn tokens_of<'t>(text: &'t str, mut written: impl FnMut(TokenKind, &'t str) -> &'t str) -> NormalisedTokens {
     let Ok(tokens) = tokenize(text) else { return NormalisedTokens::default() };
     let mut normalised = NormalisedTokens::default();
     for token in tokens {
@@ -208,11 +231,11 @@ mod tests {
 
     #[test]
     fn a_class_is_compared_by_itself_and_under_any_name() {
-        let code = "def f(): pass\nclass Small(Base):\n    'documented'\n    def g(self): return super(Small, self).g(1)\nx = 1\n";
+        let code = "def f(): pass\nclass Small(Base):\n    'documented'\n    def g(self): return super(Small, self).g(self.x)\nx = 1\n";
         let tokens = class_tokens(code, "Small");
-        let expected = "class ID ( Base ) : def g ( self ) : return super ( ID , self ) . g ( 1 )";
+        let expected = "class ID ( Base ) : def g ( ID ) : return super ( ID , ID ) . g ( ID . x )";
         assert_eq!(tokens.iter().collect::<Vec<_>>().join(" "), expected);
-        assert_eq!(class_tokens(&code.replace("Small", "Tiny"), "Tiny"), tokens);
+        assert_eq!(class_tokens(&code.replace("Small", "Tiny").replace("self", "this"), "Tiny"), tokens);
         assert_eq!(class_tokens(code, "Missing"), code_tokens(code));
     }
 

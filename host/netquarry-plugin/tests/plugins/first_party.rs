@@ -237,9 +237,9 @@ fn blocks(codes: &[(&str, String)]) -> Arc<dyn BlockSet> {
 }
 
 /// The removals of a strategy with its defaults, on a thread that can parse.
-fn deduplicated(name: &str, codes: Vec<(&'static str, String)>) -> Vec<(u32, u32, String)> {
+fn deduplicated(name: &str, options: &Value, codes: Vec<(&'static str, String)>) -> Vec<(u32, u32, String)> {
     let plugin = embedded(&host(), name);
-    let strategy: DedupStrategy = plugin.dedup_strategy(&json!({})).expect("it accepts an empty configuration");
+    let strategy: DedupStrategy = plugin.dedup_strategy(options).expect("it accepts the configuration");
     let run = move || strategy.run(&blocks(&codes)).expect("it has no reason to fail");
     let thread = thread::Builder::new().stack_size(PARSER_STACK_BYTES).spawn(run).expect("a thread can be started");
     let removals = thread.join().expect("it does not panic");
@@ -253,7 +253,7 @@ fn removed(block: u32, survivor: u32, reason: &str) -> (u32, u32, String) {
 #[test]
 fn equal_code_is_an_exact_duplicate() {
     let codes = vec![("a", RESIDUAL.to_owned()), ("b", RESIDUAL.to_owned()), ("c", RESIDUAL.replace("relu", "gelu"))];
-    assert_eq!(deduplicated("dedup-exact", codes), [removed(1, 0, "exact")]);
+    assert_eq!(deduplicated("dedup-exact", &json!({}), codes), [removed(1, 0, "exact")]);
 }
 
 #[test]
@@ -262,7 +262,20 @@ fn renamed_and_commented_code_is_a_lexical_duplicate() {
         RESIDUAL.replace("channels", "width").replace("    def forward", "    # The way forward.\n    def forward");
     let different = RESIDUAL.replace("Conv2d", "Linear").replace("kernel_size=3, padding=1", "bias=False");
     let codes = vec![("a", RESIDUAL.to_owned()), ("b", renamed), ("c", different)];
-    assert_eq!(deduplicated("dedup-lexical", codes), [removed(1, 0, "lexical")]);
+    assert_eq!(deduplicated("dedup-lexical", &json!({}), codes), [removed(1, 0, "lexical")]);
+}
+
+/// Most of what a block is written with may be what it shares with others.
+#[test]
+fn classes_of_their_own_with_the_same_dependencies_are_no_duplicates() {
+    let dependency = RESIDUAL.replace("Residual", "Dependency").repeat(9);
+    let small = "class Small(Dependency):\n    def forward(self, x):\n        return x\n";
+    let large =
+        "class Large(Dependency):\n    def forward(self, x):\n        return super().forward(x).flatten(1).mean(1)\n";
+    let renamed = small.replace("Small", "Tiny").replace("x", "value");
+    let codes = [("Small", small), ("Large", large), ("Tiny", renamed.as_str())];
+    let codes = codes.map(|(name, class)| (name, format!("{dependency}{class}"))).to_vec();
+    assert_eq!(deduplicated("dedup-lexical", &json!({}), codes), [removed(2, 0, "lexical")]);
 }
 
 #[test]
@@ -273,7 +286,9 @@ fn the_same_layers_are_a_structural_duplicate() {
     );
     let other = RESIDUAL.replace("kernel_size=3", "kernel_size=7");
     let codes = vec![("a", RESIDUAL.to_owned()), ("b", reordered), ("c", other)];
-    assert_eq!(deduplicated("dedup-structural", codes), [removed(1, 0, "structural_equal")]);
+    let alike = json!({"lexical_floor": 0.5});
+    assert_eq!(deduplicated("dedup-structural", &alike, codes.clone()), [removed(1, 0, "structural_equal")]);
+    assert_eq!(deduplicated("dedup-structural", &json!({}), codes), [], "its tokens are too far from the other's");
 }
 
 #[test]
