@@ -135,9 +135,9 @@ impl Summary {
 /// What bundles still take from a package that they are from.
 pub fn operator_import(package: &Counted) -> String {
     format!(
-        "{} import {} for its compiled operators; its Python modules stay out of reach",
-        human_count(package.count),
-        package.name
+        "The compiled operators of {} are imported by {}; its Python modules stay out of reach",
+        package.name,
+        human_things(package.count, "block")
     )
 }
 

@@ -63,7 +63,7 @@ fn human(audit: &Audit, console: &Console) -> String {
     text
 }
 
-/// `4,515 of 4,515: 100.0% (95% interval 99.9% to 100.0%)`
+/// `4,515 of 4,515: 100.0% (as a sample: 99.9% to 100.0% with 95% confidence)`
 fn share(proportion: &Proportion) -> String {
     let (part, whole) = (human_count(proportion.successes), human_count(proportion.trials));
     format!("{part} of {whole}: {}", percentage(proportion))
