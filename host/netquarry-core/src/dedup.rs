@@ -35,9 +35,10 @@ pub enum Normalisation {
     /// NN-DUP's: the regions of `Module` classes and the functions that they call, comments and docstrings stripped,
     /// foreign names as `ID`, literals as `NUM` and `STR`.
     NnDup,
-    /// The whole code, comments and docstrings stripped, names that functions bind for themselves as `ID`.
+    /// The whole code, comments and docstrings stripped, the block's name and names that functions bind for themselves as
+    /// `ID`.
     Code,
-    /// Likewise the class that bears the name of the block, its own name as `ID`; the whole code where it has none.
+    /// Likewise the class that bears the name of the block; the whole code where it has none.
     Class,
 }
 

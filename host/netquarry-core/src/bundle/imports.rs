@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::edits::{import_member, import_module};
 use super::names::Names;
-use super::uses::{Named, TYPES, Uses};
+use super::uses::{Named, TYPES, Uses, is_eager};
 use crate::closure::Closure;
 use crate::facts::{Guard, ImportForm, StatementKind};
 use crate::index::{DefinitionId, FileId, FileSet, Index, Module, is_unguarded};
@@ -47,30 +47,7 @@ pub(super) struct Deferred {
 pub(super) fn collect(index: &Index, closure: &Closure, uses: &Uses<'_>, names: &Names) -> Imports {
     let mut imports = Imports::default();
     let always = index.imports().always_imports(closure.target.definition.file);
-    let mut users: BTreeMap<(&str, &str), BTreeSet<FileId>> = BTreeMap::new();
-    for (definition, named) in &uses.by_definition {
-        for (_, named) in named {
-            if let Named::External { path, wanted } = named {
-                users.entry((path, wanted)).or_default().insert(definition.file);
-            }
-        }
-    }
-    for (file, named) in &uses.namespaces {
-        for (_, named) in named {
-            if let Named::External { path, wanted } = named {
-                users.entry((path, wanted)).or_default().insert(*file);
-            }
-        }
-    }
-    // What makes module objects.
-    users.entry((TYPES, TYPES)).or_default();
-    for (variable, named) in &uses.by_replacement {
-        for (_, named) in named {
-            if let Named::External { path, wanted } = named {
-                users.entry((path, wanted)).or_default().insert(variable.file);
-            }
-        }
-    }
+    let users = users(index, uses);
     let gateways = gateways(index, closure);
     for ((path, wanted), ways) in &uses.externals {
         let name = names.of(&Named::External { path: path.clone(), wanted: wanted.clone() });
@@ -86,10 +63,13 @@ pub(super) fn collect(index: &Index, closure: &Closure, uses: &Uses<'_>, names: 
             }
             // The standard library and torch are there wherever a bundle runs at all.
             let may_be_missing = !stdlib::is_module(package) && package != "torch";
-            if !may_be_missing || users.iter().any(|user| always.contains(*user)) {
+            if !may_be_missing || users.files.iter().any(|user| always.contains(*user)) {
                 imports.add(index, uses, way, name);
+            } else if users.is_eager {
+                // Nothing that waits would be there in time.
+                imports.optional.extend(statements(index, uses, way, name));
             } else {
-                imports.defer(statements(index, uses, way, name), name, users, &gateways);
+                imports.defer(statements(index, uses, way, name), name, &users.files, &gateways);
             }
         }
     }
@@ -100,6 +80,38 @@ pub(super) fn collect(index: &Index, closure: &Closure, uses: &Uses<'_>, names: 
     }
     imports.packages.extend(inner_packages(index, closure));
     imports
+}
+
+/// Who uses an external object under one name.
+#[derive(Debug, Default)]
+struct Users {
+    files: BTreeSet<FileId>,
+    /// Some statement of theirs needs it when it runs.
+    is_eager: bool,
+}
+
+/// The users of external objects, by path and wanted name.
+fn users<'uses>(index: &Index, uses: &'uses Uses<'_>) -> BTreeMap<(&'uses str, &'uses str), Users> {
+    let of_definitions = uses.by_definition.iter().flat_map(|(definition, named)| {
+        named.iter().map(|(found, named)| (named, definition.file, is_eager(index, *definition, found.reference)))
+    });
+    // A module object has all its members once it is made.
+    let of_namespaces =
+        uses.namespaces.iter().flat_map(|(file, named)| named.iter().map(|(_, named)| (named, *file, true)));
+    let of_replacements = uses
+        .by_replacement
+        .iter()
+        .flat_map(|(variable, named)| named.iter().map(|(used, named)| (named, variable.file, used.is_eager)));
+    // What makes module objects.
+    let mut users = BTreeMap::from([((TYPES, TYPES), Users::default())]);
+    for (named, file, is_eager) in of_definitions.chain(of_namespaces).chain(of_replacements) {
+        if let Named::External { path, wanted } = named {
+            let user = users.entry((path.as_str(), wanted.as_str())).or_default();
+            user.files.insert(file);
+            user.is_eager |= is_eager;
+        }
+    }
+    users
 }
 
 /// The statements of a replacement, which bind the last part of the path, and the name that the bundle has for it.

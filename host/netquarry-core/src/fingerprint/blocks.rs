@@ -60,7 +60,7 @@ impl CodeBlock {
     fn tokens(&self, normalisation: Normalisation) -> NormalisedTokens {
         match normalisation {
             Normalisation::NnDup => normalised_tokens(&self.code),
-            Normalisation::Code => code_tokens(&self.code),
+            Normalisation::Code => code_tokens(&self.code, &self.summary.name),
             Normalisation::Class => class_tokens(&self.code, &self.summary.name),
         }
     }

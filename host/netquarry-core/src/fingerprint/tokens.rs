@@ -97,24 +97,22 @@ pub fn normalised_tokens(code: &str) -> NormalisedTokens {
     })
 }
 
-/// The tokens of the whole code, without comments and docstrings. Names that functions bind for themselves become `ID`
-/// where they are not attributes; all else stays as it is. None where it cannot be read, as for [`normalised_tokens`].
+/// The tokens of the whole code of the block `name`, without comments and docstrings. The block's name, and names that
+/// functions bind for themselves, become `ID` where they are not attributes, so that a copy under another name has the
+/// same tokens; all else stays as it is. None where it cannot be read, as for [`normalised_tokens`].
 ///
 /// Needs a stack of [`crate::syntax::PARSER_STACK_BYTES`].
-pub fn code_tokens(code: &str) -> NormalisedTokens {
+pub fn code_tokens(code: &str, name: &str) -> NormalisedTokens {
     let locals = local_names(code);
-    tokens_of(&without_comments_and_docstrings(code), renaming(|name| locals.contains(name)))
+    let is_renamed = |token: &str| token == name || locals.contains(token);
+    tokens_of(&without_comments_and_docstrings(code), renaming(is_renamed))
 }
 
-/// Likewise those of the class `name`, the last one of that name; its own name is `ID` too, so that a copy under another
-/// name has the same tokens. Those of the whole code where it has no such class.
+/// Likewise those of the class `name`, the last one of that name; those of the whole code where it has no such class.
 ///
 /// Needs a stack of [`crate::syntax::PARSER_STACK_BYTES`].
 pub fn class_tokens(code: &str, name: &str) -> NormalisedTokens {
-    let Some(text) = region::class(code, name) else { return code_tokens(code) };
-    let locals = local_names(text);
-    let is_renamed = |token: &str| token == name || locals.contains(token);
-    tokens_of(&without_comments_and_docstrings(text), renaming(is_renamed))
+    code_tokens(region::class(code, name).unwrap_or(code), name)
 }
 
 /// The names that functions, lambdas and comprehensions of a code bind for themselves.
@@ -236,7 +234,7 @@ mod tests {
         let expected = "class ID ( Base ) : def g ( ID ) : return super ( ID , ID ) . g ( ID . x )";
         assert_eq!(tokens.iter().collect::<Vec<_>>().join(" "), expected);
         assert_eq!(class_tokens(&code.replace("Small", "Tiny").replace("self", "this"), "Tiny"), tokens);
-        assert_eq!(class_tokens(code, "Missing"), code_tokens(code));
+        assert_eq!(class_tokens(code, "Missing"), code_tokens(code, "Missing"));
     }
 
     #[test]

@@ -152,7 +152,7 @@ fn a_path_that_is_not_there() {
     let temporary = tempfile::tempdir().unwrap();
     let path = temporary.path().join("nothing");
     let error = fetch(&local(&path), &FetchOptions::new(temporary.path()), &()).unwrap_err();
-    let expected = format!("cannot fetch source `local`: there is no folder, wheel or sdist {}", path.display());
+    let expected = format!("cannot fetch source `local`: there is no folder, wheel or sdist `{}`", path.display());
     assert_eq!(error.to_string(), expected);
     assert!(error.hint().starts_with("check the path"));
 }
