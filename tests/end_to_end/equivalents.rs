@@ -14,7 +14,7 @@ fn equivalents_of_openmmlab_s_definitions_do_what_upstream_s_do() {
     let mut pip = Command::new(python());
     pip.args(["-m", "pip", "install", "--quiet", "--no-deps", "--only-binary", ":all:", "--target"]);
     succeeds(pip.arg(folder.path()).args(UPSTREAM));
-    succeeds(&mut script("upstream.py").arg(folder.path()));
+    succeeds(script("upstream.py").arg(folder.path()));
 }
 
 #[test]

@@ -51,8 +51,8 @@ impl<'a> Upstreams<'a> {
 
     /// Writes out the sources that are not installed.
     pub fn write(&self) -> Result<(), Problem> {
-        let fetched = self.sources.iter().filter(|place| place.origin == UpstreamOrigin::Snapshot);
-        fetched.map(Place::write).collect()
+        let mut fetched = self.sources.iter().filter(|place| place.origin == UpstreamOrigin::Snapshot);
+        fetched.try_for_each(Place::write)
     }
 
     /// Upstream's class of a candidate; `None` where no import reaches its file.

@@ -128,15 +128,14 @@ pub(super) struct Question<'a> {
     pub(super) replay: Replay<'a>,
 }
 
+/// Replays one side: what was observed or, in words, why nothing came of it.
+type Asking<'a, E> = dyn Fn(&Question<'_>) -> Result<Result<Observation, String>, E> + 'a;
+
 /// Compares, given a way to replay, which answers with the reason where nothing came of it.
 ///
 /// # Errors
 /// Those of `ask`.
-pub(super) fn compare<E>(
-    upstream: &Upstream,
-    verdict: &Verdict,
-    ask: &dyn Fn(&Question<'_>) -> Result<Result<Observation, String>, E>,
-) -> Result<Parity, E> {
+pub(super) fn compare<E>(upstream: &Upstream, verdict: &Verdict, ask: &Asking<'_, E>) -> Result<Parity, E> {
     let comparison = Comparison { upstream, verdict, ask };
     match comparison.compare() {
         Ok(parity) | Err(Stop::Parity(parity)) => Ok(parity),
@@ -175,7 +174,7 @@ enum Stop<E> {
 struct Comparison<'a, E> {
     upstream: &'a Upstream,
     verdict: &'a Verdict,
-    ask: &'a dyn Fn(&Question<'_>) -> Result<Result<Observation, String>, E>,
+    ask: &'a Asking<'a, E>,
 }
 
 /// What is asked of both sides beside the arguments.
