@@ -12,8 +12,8 @@ use super::structure;
 use super::tokens::{NormalisedTokens, class_tokens, code_tokens, normalised_tokens};
 use crate::dedup::{Banding, BlockSet, BlockSummary, Normalisation, Shingling, SimilarPair, Structure};
 
-/// Blocks in memory. Tokens are made anew when asked for; signatures (512 or 1,024 bytes), structures and the shingles of
-/// blocks that were compared (8 bytes each) are kept once made. What concerns many blocks runs on the current rayon pool, whose threads need a stack
+/// Blocks in memory. Tokens are made anew when asked for; shingles (8 bytes each), signatures (512 or 1,024 bytes) and
+/// structures are kept once made. What concerns many blocks runs on the current rayon pool, whose threads need a stack
 /// of [`crate::syntax::PARSER_STACK_BYTES`], as the calling thread does.
 #[derive(Default)]
 pub struct CodeBlocks {
@@ -54,11 +54,7 @@ impl CodeBlocks {
 
 impl CodeBlock {
     fn shingles(&self, shingling: Shingling) -> Arc<Shingles> {
-        self.shingles.get(shingling, || self.make_shingles(shingling))
-    }
-
-    fn make_shingles(&self, shingling: Shingling) -> Shingles {
-        Shingles::new(&self.tokens(shingling.normalisation), shingling.width as usize)
+        self.shingles.get(shingling, || Shingles::new(&self.tokens(shingling.normalisation), shingling.width as usize))
     }
 
     fn tokens(&self, normalisation: Normalisation) -> NormalisedTokens {
@@ -69,12 +65,8 @@ impl CodeBlock {
         }
     }
 
-    /// All blocks have a signature, and few are compared: the shingles of the others are not kept.
     fn signature(&self, shingling: Shingling, permutations: u32) -> Arc<Signature> {
-        self.signatures.get((shingling, permutations), || match self.shingles.find(&shingling) {
-            Some(shingles) => minhash::signature(&shingles, permutations),
-            None => minhash::signature(&self.make_shingles(shingling), permutations),
-        })
+        self.signatures.get((shingling, permutations), || minhash::signature(&self.shingles(shingling), permutations))
     }
 
     fn structure(&self) -> &Structure {
