@@ -257,14 +257,16 @@ impl Editing<'_> {
         Some(lines)
     }
 
-    /// Adds the imports that wait for this statement to run. They bind globals, whatever scope the statement stands in.
+    /// Adds the imports that wait for this statement to run. They bind globals, whatever scope the statement stands in:
+    /// a `global` statement would have to stand before all uses of its name in the function.
     fn add_deferred(&self, place: Place, import: &ImportStatement, lines: &mut Vec<String>) {
-        for deferred in self.imports.deferred_to(place) {
-            if import.stands_in.0 != 0 {
-                lines.push(format!("global {}", deferred.name));
-            }
-            lines.extend(deferred.statements.iter().cloned());
-        }
+        let is_global = import.stands_in.0 == 0;
+        let statements = self.imports.deferred_to(place);
+        let global = |statement: &String| match is_global {
+            true => statement.clone(),
+            false => format!("exec(\"{statement}\", globals())"),
+        };
+        lines.extend(statements.iter().map(global));
     }
 
     /// Whether the module that the statement names is outside of the corpus; relative imports never are.

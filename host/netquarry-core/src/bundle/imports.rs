@@ -21,7 +21,7 @@ pub(super) struct Imports {
     /// Imports of packages that may not be there, which upstream reaches only through a module that it imports under a
     /// guard or in a function. They stand where upstream's import of that module stood, so that they fail where and when
     /// they fail upstream.
-    deferred: BTreeMap<Place, Vec<Deferred>>,
+    deferred: BTreeMap<Place, Vec<String>>,
     /// Likewise, where no import statement of the bundle is left to carry them.
     optional: BTreeSet<String>,
     /// What stands in the place of imports that a shim replaces.
@@ -34,14 +34,6 @@ pub(super) struct Imports {
 
 /// An import statement inside of a definition: the place in `Statement::imports`.
 pub(super) type Place = (DefinitionId, usize);
-
-/// An import that stands in the place of an import of a module of the corpus.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Deferred {
-    /// The global name that it binds.
-    pub(super) name: String,
-    pub(super) statements: Vec<String>,
-}
 
 /// Collects what the definitions import at module level. Imports inside of definitions stay where they are.
 pub(super) fn collect(index: &Index, closure: &Closure, uses: &Uses<'_>, names: &Names) -> Imports {
@@ -69,7 +61,7 @@ pub(super) fn collect(index: &Index, closure: &Closure, uses: &Uses<'_>, names: 
                 // Nothing that waits would be there in time.
                 imports.optional.extend(statements(index, uses, way, name));
             } else {
-                imports.defer(statements(index, uses, way, name), name, &users.files, &gateways);
+                imports.defer(statements(index, uses, way, name), &users.files, &gateways);
             }
         }
     }
@@ -175,22 +167,15 @@ fn gateways(index: &Index, closure: &Closure) -> Vec<(Place, Vec<FileSet>)> {
 
 impl Imports {
     /// What has to be imported in the place of an import statement.
-    pub(super) fn deferred_to(&self, place: Place) -> &[Deferred] {
+    pub(super) fn deferred_to(&self, place: Place) -> &[String] {
         self.deferred.get(&place).map_or(&[], Vec::as_slice)
     }
 
-    fn defer(
-        &mut self,
-        statements: Vec<String>,
-        name: &str,
-        users: &BTreeSet<FileId>,
-        gateways: &[(Place, Vec<FileSet>)],
-    ) {
+    fn defer(&mut self, statements: Vec<String>, users: &BTreeSet<FileId>, gateways: &[(Place, Vec<FileSet>)]) {
         let mut carried = false;
         for (place, reached) in gateways {
             if users.iter().any(|user| reached.iter().any(|files| files.contains(*user))) {
-                let deferred = Deferred { name: name.to_owned(), statements: statements.clone() };
-                self.deferred.entry(*place).or_default().push(deferred);
+                self.deferred.entry(*place).or_default().extend(statements.iter().cloned());
                 carried = true;
             }
         }
