@@ -175,7 +175,10 @@ impl Imports {
         let mut carried = false;
         for (place, reached) in gateways {
             if users.iter().any(|user| reached.iter().any(|files| files.contains(*user))) {
-                self.deferred.entry(*place).or_default().extend(statements.iter().cloned());
+                let waiting = self.deferred.entry(*place).or_default();
+                let new = statements.iter().filter(|statement| !waiting.contains(statement));
+                let new: Vec<String> = new.cloned().collect();
+                waiting.extend(new);
                 carried = true;
             }
         }
