@@ -102,7 +102,7 @@ fn import_class(exception: &Exception, job: &Job, environment: &Environment) -> 
 /// Names that compiled extensions bear by custom: `_C`, `_ext`, `deform_conv_cuda`, `selective_scan_cuda_core`.
 fn is_native(module: &str) -> bool {
     module.split('.').any(|part| {
-        matches!(part, "_C" | "_ext" | "ext" | "_cuda" | "MultiScaleDeformableAttention")
+        matches!(part, "_C" | "_ext" | "ext" | "_cuda")
             || part.starts_with("_C_")
             || part.ends_with("_C")
             || part.ends_with("_ext")
