@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::imports::{Imports, Place};
+use super::imports::Imports;
+use super::late::{Late, Place};
 use super::names::Names;
 use super::uses::{Named, Uses};
 use crate::closure::Closure;
@@ -26,6 +27,7 @@ pub(super) struct Editing<'parts> {
     pub(super) uses: &'parts Uses<'parts>,
     pub(super) names: &'parts Names,
     pub(super) imports: &'parts Imports,
+    pub(super) late: &'parts Late,
     /// The bundle says `from __future__ import annotations` for all, so that no annotation needs quotes.
     pub(super) future_annotations: bool,
 }
@@ -177,8 +179,9 @@ impl Editing<'_> {
         let mut edits = Vec::new();
         for (place, import) in statement.imports.iter().enumerate() {
             let is_whole_statement = statement.kind == StatementKind::Import;
-            let Some(mut lines) = self.rewrite(definition, import) else { continue };
-            self.add_deferred((definition, place), import, &mut lines);
+            let Some(rewritten) = self.rewrite(definition, import) else { continue };
+            let mut lines = self.run_at((definition, place), import);
+            lines.extend(rewritten);
             if !lines.is_empty() {
                 let replacement = join_statements(&lines, text, import.range);
                 if import.range.slice(text) != replacement {
@@ -257,16 +260,19 @@ impl Editing<'_> {
         Some(lines)
     }
 
-    /// Adds the imports that wait for this statement to run. They bind globals, whatever scope the statement stands in:
-    /// a `global` statement would have to stand before all uses of its name in the function.
-    fn add_deferred(&self, place: Place, import: &ImportStatement, lines: &mut Vec<String>) {
-        let is_global = import.stands_in.0 == 0;
-        let statements = self.imports.deferred_to(place);
-        let global = |statement: &String| match is_global {
-            true => statement.clone(),
-            false => format!("exec(\"{statement}\", globals())"),
+    /// What waits for this statement to run: imports, then definitions. The imports bind globals, whatever scope the
+    /// statement stands in: a `global` statement would have to stand before all uses of its name in the function.
+    fn run_at(&self, place: Place, import: &ImportStatement) -> Vec<String> {
+        let global = |statement: &String| match import.stands_in.0 {
+            0 => statement.clone(),
+            _ => format!("exec(\"{statement}\", globals())"),
         };
-        lines.extend(statements.iter().map(global));
+        let imports = self.imports.deferred_to(place).iter().map(global);
+        let groups = self.late.run_by(place).map(|group| {
+            let function = self.names.of(&Named::Late(self.late.groups()[group].file));
+            format!("{function}()")
+        });
+        imports.chain(groups).collect()
     }
 
     /// Whether the module that the statement names is outside of the corpus; relative imports never are.

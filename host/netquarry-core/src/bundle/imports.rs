@@ -3,11 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::edits::{import_member, import_module};
+use super::graph::Item;
+use super::late::{Late, Place};
 use super::names::Names;
-use super::uses::{Named, TYPES, Uses, is_eager};
+use super::users::UsersByObject;
+use super::uses::{Named, Uses};
 use crate::closure::Closure;
-use crate::facts::{Guard, ImportForm, StatementKind};
-use crate::index::{DefinitionId, FileId, FileSet, Index, Module, is_unguarded};
+use crate::facts::{ImportForm, StatementKind};
+use crate::index::{FileId, Index, Module, is_unguarded};
 use crate::resolve::External;
 use crate::shim::Replacement;
 use crate::stdlib;
@@ -32,36 +35,43 @@ pub(super) struct Imports {
     pub(super) packages: BTreeSet<String>,
 }
 
-/// An import statement inside of a definition: the place in `Statement::imports`.
-pub(super) type Place = (DefinitionId, usize);
+/// What the imports of a bundle depend on.
+pub(super) struct Wanted<'parts> {
+    pub(super) index: &'parts Index,
+    pub(super) closure: &'parts Closure,
+    pub(super) uses: &'parts Uses<'parts>,
+    pub(super) users: &'parts UsersByObject<'parts>,
+    pub(super) names: &'parts Names,
+    pub(super) late: &'parts Late,
+}
 
 /// Collects what the definitions import at module level. Imports inside of definitions stay where they are.
-pub(super) fn collect(index: &Index, closure: &Closure, uses: &Uses<'_>, names: &Names) -> Imports {
+pub(super) fn collect(wanted: &Wanted<'_>) -> Imports {
+    let Wanted { index, closure, uses, names, late, .. } = *wanted;
     let mut imports = Imports::default();
     let always = index.imports().always_imports(closure.target.definition.file);
-    let users = users(index, uses);
-    let gateways = gateways(index, closure);
-    for ((path, wanted), ways) in &uses.externals {
-        let name = names.of(&Named::External { path: path.clone(), wanted: wanted.clone() });
+    for ((path, wanted_name), ways) in &uses.externals {
+        let name = names.of(&Named::External { path: path.clone(), wanted: wanted_name.clone() });
         if let Some(replacement) = closure.external_replacements.get(path) {
             imports.replaced.push(replaced(replacement, name));
             continue;
         }
-        let users = &users[&(path.as_str(), wanted.as_str())];
+        let users = wanted.users.get(&(path.as_str(), wanted_name.as_str()));
+        let files: BTreeSet<FileId> = users.into_iter().flat_map(|users| users.files()).collect();
+        let waits = |item: &Item| late.group_of(*item).is_some();
+        let all_wait = users.is_none_or(|users| users.eager.iter().all(waits));
         for way in preferred(ways) {
             let package = way.package();
             if !stdlib::is_module(package) {
                 imports.packages.insert(package.to_owned());
             }
-            // The standard library and torch are there wherever a bundle runs at all.
-            let may_be_missing = !stdlib::is_module(package) && package != "torch";
-            if !may_be_missing || users.files.iter().any(|user| always.contains(*user)) {
+            if !may_be_missing(way) || files.iter().any(|user| always.contains(*user)) {
                 imports.add(index, uses, way, name);
-            } else if users.is_eager {
+            } else if all_wait {
+                imports.defer(statements(index, uses, way, name), &files, late);
+            } else {
                 // Nothing that waits would be there in time.
                 imports.optional.extend(statements(index, uses, way, name));
-            } else {
-                imports.defer(statements(index, uses, way, name), &users.files, &gateways);
             }
         }
     }
@@ -74,36 +84,9 @@ pub(super) fn collect(index: &Index, closure: &Closure, uses: &Uses<'_>, names: 
     imports
 }
 
-/// Who uses an external object under one name.
-#[derive(Debug, Default)]
-struct Users {
-    files: BTreeSet<FileId>,
-    /// Some statement of theirs needs it when it runs.
-    is_eager: bool,
-}
-
-/// The users of external objects, by path and wanted name.
-fn users<'uses>(index: &Index, uses: &'uses Uses<'_>) -> BTreeMap<(&'uses str, &'uses str), Users> {
-    let of_definitions = uses.by_definition.iter().flat_map(|(definition, named)| {
-        named.iter().map(|(found, named)| (named, definition.file, is_eager(index, *definition, found.reference)))
-    });
-    // A module object has all its members once it is made.
-    let of_namespaces =
-        uses.namespaces.iter().flat_map(|(file, named)| named.iter().map(|(_, named)| (named, *file, true)));
-    let of_replacements = uses
-        .by_replacement
-        .iter()
-        .flat_map(|(variable, named)| named.iter().map(|(used, named)| (named, variable.file, used.is_eager)));
-    // What makes module objects.
-    let mut users = BTreeMap::from([((TYPES, TYPES), Users::default())]);
-    for (named, file, is_eager) in of_definitions.chain(of_namespaces).chain(of_replacements) {
-        if let Named::External { path, wanted } = named {
-            let user = users.entry((path.as_str(), wanted.as_str())).or_default();
-            user.files.insert(file);
-            user.is_eager |= is_eager;
-        }
-    }
-    users
+/// Whether upstream may do without it: the standard library and torch are there wherever a bundle runs at all.
+pub(super) fn may_be_missing(way: &External) -> bool {
+    !stdlib::is_module(way.package()) && way.package() != "torch"
 }
 
 /// The statements of a replacement, which bind the last part of the path, and the name that the bundle has for it.
@@ -147,40 +130,19 @@ fn inner_packages(index: &Index, closure: &Closure) -> BTreeSet<String> {
     packages
 }
 
-/// The import statements inside of definitions that import modules of the corpus, with the files that then run.
-fn gateways(index: &Index, closure: &Closure) -> Vec<(Place, Vec<FileSet>)> {
-    let mut gateways = Vec::new();
-    for (definition, closed) in &closure.definitions {
-        for (place, import) in index.statement(*definition).imports.iter().enumerate() {
-            if import.guards.contains(&Guard::TypeChecking) || closed.cuts.contain(import.range) {
-                continue;
-            }
-            let files = index.imported_files(definition.file, import);
-            if !files.is_empty() {
-                let reached = files.into_iter().map(|file| index.imports().always_imports(file)).collect();
-                gateways.push(((*definition, place), reached));
-            }
-        }
-    }
-    gateways
-}
-
 impl Imports {
     /// What has to be imported in the place of an import statement.
     pub(super) fn deferred_to(&self, place: Place) -> &[String] {
         self.deferred.get(&place).map_or(&[], Vec::as_slice)
     }
 
-    fn defer(&mut self, statements: Vec<String>, users: &BTreeSet<FileId>, gateways: &[(Place, Vec<FileSet>)]) {
+    fn defer(&mut self, statements: Vec<String>, users: &BTreeSet<FileId>, late: &Late) {
         let mut carried = false;
-        for (place, reached) in gateways {
-            if users.iter().any(|user| reached.iter().any(|files| files.contains(*user))) {
-                let waiting = self.deferred.entry(*place).or_default();
-                let new = statements.iter().filter(|statement| !waiting.contains(statement));
-                let new: Vec<String> = new.cloned().collect();
-                waiting.extend(new);
-                carried = true;
-            }
+        for gateway in late.gateways_to(users) {
+            let waiting = self.deferred.entry(gateway.place).or_default();
+            let new: Vec<String> = statements.iter().filter(|new| !waiting.contains(new)).cloned().collect();
+            waiting.extend(new);
+            carried = true;
         }
         if !carried {
             self.optional.extend(statements);

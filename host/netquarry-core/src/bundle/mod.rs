@@ -4,10 +4,13 @@
 //! which CPython would run them upstream, under names that are made unique only where two really collide.
 
 mod edits;
+mod graph;
 mod imports;
+mod late;
 mod names;
 mod order;
 mod render;
+mod users;
 mod uses;
 
 use std::collections::BTreeSet;
@@ -57,11 +60,15 @@ pub struct LineSpan {
 /// Writes the closure as one file.
 pub fn assemble(index: &Index, closure: &Closure, texts: &Texts<'_>) -> Bundle {
     let uses = uses::collect(index, closure);
-    let names = names::assign(index, closure, &uses);
-    let (order, cycles) = order::order(index, closure, &uses);
-    let imports = imports::collect(index, closure, &uses, &names);
+    let graph = graph::Graph::build(index, closure, &uses);
+    let users = users::find(index, &uses);
+    let late = late::find(index, closure, &uses, &users, &graph);
+    let names = names::assign(index, closure, &uses, &late);
+    let order = order::order(index, &graph, &late);
+    let imports =
+        imports::collect(&imports::Wanted { index, closure, uses: &uses, users: &users, names: &names, late: &late });
     let rendered = render::render(
-        &render::Parts { index, closure, uses: &uses, names: &names, order: &order, imports: &imports },
+        &render::Parts { index, closure, uses: &uses, names: &names, order: &order, late: &late, imports: &imports },
         texts,
     );
     Bundle {
@@ -74,7 +81,7 @@ pub fn assemble(index: &Index, closure: &Closure, texts: &Texts<'_>) -> Bundle {
         edits: rendered.edits,
         closure: closure_records(index, closure, texts),
         line_map: rendered.line_map,
-        cycles,
+        cycles: order.cycles,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use super::late::Late;
 use super::uses::{Named, Uses};
 use crate::closure::Closure;
 use crate::facts::BindingKind;
@@ -43,7 +44,7 @@ enum Claim {
     Alias,
 }
 
-pub(super) fn assign(index: &Index, closure: &Closure, uses: &Uses<'_>) -> Names {
+pub(super) fn assign(index: &Index, closure: &Closure, uses: &Uses<'_>, late: &Late) -> Names {
     let mut claims: Vec<(Claim, u32, Named, String)> = Vec::new();
     for variable in closure.variables.keys() {
         let claim = if *variable == closure.target.variable {
@@ -70,6 +71,10 @@ pub(super) fn assign(index: &Index, closure: &Closure, uses: &Uses<'_>) -> Names
         let named = Named::External { path: path.clone(), wanted: wanted.clone() };
         let is_replaced = closure.external_replacements.contains_key(path);
         claims.push((if is_replaced { Claim::Replaced } else { Claim::External }, 0, named, wanted.clone()));
+    }
+    for group in late.groups() {
+        let name = format!("import_{}", index.file(group.file).stem());
+        claims.push((Claim::Alias, u32::MAX, Named::Late(group.file), name));
     }
     claims.sort();
     let mut fresh = Fresh { index, closure, taken: uses.reserved.iter().cloned().collect(), identifiers: None };
@@ -124,6 +129,7 @@ impl Fresh<'_> {
                 self.index.file(*file).module().to_owned()
             }
             Named::Module(_) => "module".to_owned(),
+            Named::Late(_) => "late".to_owned(),
             Named::External { path, .. } => {
                 path.rsplit_once('.').map_or(path.as_str(), |(module, _)| module).to_owned()
             }

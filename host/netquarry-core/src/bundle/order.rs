@@ -5,44 +5,48 @@
 //! evaluates when it runs is written before it if it was not already. What such an evaluation may *call* is wanted early
 //! too, but gives way where it would have to stand before something that is being written.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
-use super::uses::{Named, Uses, is_eager, may_call};
-use crate::closure::Closure;
-use crate::facts::{StatementKind, Symbol};
-use crate::index::{DefinitionId, FileId, Index, Variable};
+use super::graph::{Graph, Item, Node};
+use super::late::Late;
+use crate::index::Index;
 
-/// Something that is written at the top level of a bundle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) enum Item {
-    Definition(DefinitionId),
-    /// A module as an object, once all that it holds is there.
-    Namespace(FileId),
-    /// What a shim puts in the place of all binders of a variable.
-    Replacement(Variable),
-    /// `g = f`, for a name that a file gives to a variable of another.
-    Alias(FileId, Symbol),
+/// The items of a bundle in the order in which they are to be written.
+#[derive(Debug)]
+pub(super) struct Order {
+    pub(super) items: Vec<Item>,
+    /// Likewise the items of each late group.
+    pub(super) groups: Vec<Vec<Item>>,
+    /// Cycles of evaluation that no order satisfies: each as a path of names.
+    pub(super) cycles: Vec<Vec<String>>,
 }
 
-/// The items in the order in which they are to be written, and cycles of evaluation that no order satisfies.
-pub(super) fn order(index: &Index, closure: &Closure, uses: &Uses<'_>) -> (Vec<Item>, Vec<Vec<String>>) {
-    let graph = Graph::build(index, closure, uses);
+pub(super) fn order(index: &Index, graph: &Graph, late: &Late) -> Order {
+    let (all, cycles) = written(index, graph);
+    if late.groups().is_empty() {
+        return Order { items: all, groups: Vec::new(), cycles };
+    }
+    let of_group = |number| all.iter().copied().filter(|item| late.group_of(*item) == Some(number)).collect();
+    let groups = (0..late.groups().len()).map(of_group).collect();
+    let (items, cycles) = written(index, &graph.folded(late));
+    Order { items, groups, cycles }
+}
+
+fn written(index: &Index, graph: &Graph) -> (Vec<Item>, Vec<Vec<String>>) {
+    let nodes = graph.nodes();
     let mut writing = Writing {
-        graph: &graph,
-        state: vec![State::Waiting; graph.nodes.len()],
+        nodes,
+        state: vec![State::Waiting; nodes.len()],
         stack: Vec::new(),
-        written: Vec::with_capacity(graph.nodes.len()),
+        written: Vec::with_capacity(nodes.len()),
         cycles: Vec::new(),
     };
-    for node in 0..graph.nodes.len() {
+    for node in 0..nodes.len() {
         writing.write(node);
     }
-    let items = writing.written.iter().map(|node| graph.nodes[*node].item).collect();
-    let cycles = writing
-        .cycles
-        .iter()
-        .map(|cycle| cycle.iter().map(|node| describe(index, graph.nodes[*node].item)).collect())
-        .collect();
+    let items = writing.written.iter().map(|node| nodes[*node].item).collect();
+    let cycles = writing.cycles.iter();
+    let cycles = cycles.map(|cycle| cycle.iter().map(|node| describe(index, nodes[*node].item)).collect()).collect();
     (items, cycles)
 }
 
@@ -52,178 +56,8 @@ fn describe(index: &Index, item: Item) -> String {
         Item::Namespace(file) => index.file(file).module().to_owned(),
         Item::Replacement(variable) => index.variable_path(variable),
         Item::Alias(file, symbol) => format!("{}.{}", index.file(file).module(), index.file(file).facts.name(symbol)),
+        Item::Late(number) => format!("late group {number}"),
     }
-}
-
-#[derive(Debug)]
-struct Node {
-    item: Item,
-    rank: u32,
-    /// What must have run before.
-    eager: Vec<usize>,
-    /// Those of them that running the item may call; a decorated definition may be called itself.
-    called: Vec<usize>,
-    /// What its functions use when they are called.
-    lazy: Vec<usize>,
-}
-
-/// The items of a closure in base order, with what they use.
-#[derive(Debug)]
-struct Graph {
-    nodes: Vec<Node>,
-}
-
-impl Graph {
-    fn build(index: &Index, closure: &Closure, uses: &Uses<'_>) -> Self {
-        let mut items: Vec<(u32, Item)> = Vec::new();
-        for definition in closure.definitions.keys() {
-            items.push((index.imports().rank(*definition), Item::Definition(*definition)));
-        }
-        for file in closure.namespaces.keys() {
-            items.push((last_rank(index, *file), Item::Namespace(*file)));
-        }
-        for variable in closure.substitutions.keys() {
-            items.push((variable_rank(index, *variable), Item::Replacement(*variable)));
-        }
-        for (file, symbol) in uses.aliases.keys() {
-            let name = index.file(*file).facts.name(*symbol);
-            let rank = match index.import_binding(*file, name) {
-                Some((statement, ..)) => index.imports().rank(DefinitionId { file: *file, statement }),
-                // Through a star import: as early as the file's first statement.
-                None => index.imports().rank(DefinitionId { file: *file, statement: 0 }),
-            };
-            items.push((rank, Item::Alias(*file, *symbol)));
-        }
-        items.sort_unstable();
-        let places: BTreeMap<Item, usize> = items.iter().enumerate().map(|(place, (_, item))| (*item, place)).collect();
-        let providers = Providers { index, closure, places: &places, items: &items };
-        let nodes = items
-            .iter()
-            .map(|(rank, item)| {
-                let mut node =
-                    Node { item: *item, rank: *rank, eager: Vec::new(), called: Vec::new(), lazy: Vec::new() };
-                match item {
-                    Item::Definition(definition) => providers.connect(&mut node, *definition, uses),
-                    Item::Alias(file, symbol) => {
-                        node.eager = providers.of_variable(uses.aliases[&(*file, *symbol)], *rank)
-                    }
-                    Item::Namespace(file) => {
-                        let members = uses.namespaces[file].iter();
-                        node.eager = members.flat_map(|(_, named)| providers.of(named, *rank)).collect();
-                    }
-                    Item::Replacement(variable) => providers.connect_replacement(&mut node, *variable, uses),
-                }
-                node
-            })
-            .collect();
-        Self { nodes }
-    }
-}
-
-fn variable_rank(index: &Index, variable: Variable) -> u32 {
-    let file = index.file(variable.file);
-    let first = file.binders(index.variable_name(variable)).next();
-    first.map_or(0, |(statement, _)| index.imports().rank(DefinitionId { file: variable.file, statement }))
-}
-
-/// Of the last statement of a file.
-fn last_rank(index: &Index, file: FileId) -> u32 {
-    let last =
-        u32::try_from(index.file(file).facts.statements.len()).expect("fewer than 2^32 statements").checked_sub(1);
-    last.map_or(0, |statement| index.imports().rank(DefinitionId { file, statement }))
-}
-
-struct Providers<'graph> {
-    index: &'graph Index,
-    closure: &'graph Closure,
-    places: &'graph BTreeMap<Item, usize>,
-    items: &'graph [(u32, Item)],
-}
-
-impl Providers<'_> {
-    fn connect(&self, node: &mut Node, definition: DefinitionId, uses: &Uses<'_>) {
-        let statement = self.index.statement(definition);
-        let is_decorated = statement.functions.iter().any(|function| !function.decorators.is_empty())
-            || statement.classes.iter().any(|class| !class.decorators.is_empty());
-        for (found, named) in &uses.by_definition[&definition] {
-            let provided = self.of(named, node.rank);
-            if is_eager(self.index, definition, found.reference) {
-                if may_call(found.reference) {
-                    node.called.extend(&provided);
-                }
-                node.eager.extend(provided);
-            } else {
-                node.lazy.extend(provided);
-            }
-        }
-        // A compound statement binds by the imports in it what other files define.
-        for import in statement.imports.iter().filter(|import| import.scope.0 == 0 && statement_runs(statement.kind)) {
-            for name in 0..u32::try_from(import.names.len()).expect("fewer than 2^32 names") {
-                if let crate::resolve::Entity::Variable(variable) =
-                    self.index.resolve_imported(definition.file, import, name)
-                {
-                    node.eager.extend(self.of_variable(variable, node.rank));
-                }
-            }
-        }
-        let own = self.places[&Item::Definition(definition)];
-        node.eager.retain(|place| *place != own);
-        if is_decorated {
-            node.called.push(own);
-        }
-    }
-
-    /// The items that provide what a name stands for.
-    fn of(&self, named: &Named, rank: u32) -> Vec<usize> {
-        match named {
-            Named::Variable(variable) => self.of_variable(*variable, rank),
-            Named::Alias(file, symbol) => vec![self.places[&Item::Alias(*file, *symbol)]],
-            Named::Module(file) => vec![self.places[&Item::Namespace(*file)]],
-            Named::External { .. } => Vec::new(),
-        }
-    }
-
-    fn connect_replacement(&self, node: &mut Node, variable: Variable, uses: &Uses<'_>) {
-        for (used, named) in &uses.by_replacement[&variable] {
-            let Named::Variable(variable) = named else { continue };
-            let provided = self.of_variable(*variable, node.rank);
-            if used.is_eager {
-                node.called.extend(&provided);
-                node.eager.extend(provided);
-            } else {
-                node.lazy.extend(provided);
-            }
-        }
-        let own = self.places[&Item::Replacement(variable)];
-        node.eager.retain(|place| *place != own);
-    }
-
-    /// The items that bind and change a variable up to `rank`; all that bind it where upstream would run none before.
-    fn of_variable(&self, variable: Variable, rank: u32) -> Vec<usize> {
-        if let Some(place) = self.places.get(&Item::Replacement(variable)) {
-            return vec![*place];
-        }
-        let file = self.index.file(variable.file);
-        let binders: Vec<usize> = file
-            .binders(self.index.variable_name(variable))
-            .filter_map(|(statement, _)| {
-                self.places.get(&Item::Definition(DefinitionId { file: variable.file, statement })).copied()
-            })
-            .collect();
-        // An item that binds the variable itself is one of them: it needs none that comes later.
-        let earlier: Vec<usize> = binders.iter().copied().filter(|place| self.items[*place].0 <= rank).collect();
-        if earlier.is_empty() {
-            return binders;
-        }
-        let mutations =
-            self.index.mutations_of(variable).iter().filter(|mutation| self.closure.definitions.contains_key(mutation));
-        let changes = mutations.filter_map(|mutation| self.places.get(&Item::Definition(*mutation)).copied());
-        earlier.into_iter().chain(changes.filter(|place| self.items[*place].0 < rank)).collect()
-    }
-}
-
-fn statement_runs(kind: StatementKind) -> bool {
-    !matches!(kind, StatementKind::Class | StatementKind::Function)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -235,7 +69,7 @@ enum State {
 }
 
 struct Writing<'graph> {
-    graph: &'graph Graph,
+    nodes: &'graph [Node],
     state: Vec<State>,
     stack: Vec<usize>,
     written: Vec<usize>,
@@ -256,7 +90,7 @@ impl Writing<'_> {
         }
         self.state[node] = State::Begun;
         self.stack.push(node);
-        for needed in &self.graph.nodes[node].eager {
+        for needed in &self.nodes[node].eager {
             self.write(*needed);
         }
         self.write_what_is_called(node);
@@ -268,12 +102,12 @@ impl Writing<'_> {
     /// Writes what the functions use that running `node` may call, transitively.
     fn write_what_is_called(&mut self, node: usize) {
         let mut seen: HashSet<usize> = HashSet::new();
-        let mut waiting: Vec<usize> = self.graph.nodes[node].called.clone();
+        let mut waiting: Vec<usize> = self.nodes[node].called.clone();
         while let Some(called) = waiting.pop() {
             if !seen.insert(called) {
                 continue;
             }
-            for used in &self.graph.nodes[called].lazy {
+            for used in &self.nodes[called].lazy {
                 if self.state[*used] == State::Waiting && self.can_be_written(*used) {
                     self.write(*used);
                 }
@@ -292,7 +126,7 @@ impl Writing<'_> {
                 State::Written => {}
                 State::Waiting => {
                     if seen.insert(next) {
-                        waiting.extend(&self.graph.nodes[next].eager);
+                        waiting.extend(&self.nodes[next].eager);
                     }
                 }
             }

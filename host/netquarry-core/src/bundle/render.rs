@@ -1,12 +1,14 @@
 //! The text of a bundle, with the way back from its lines to upstream's.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::edits::{Edit, Editing};
+use super::graph::Item;
 use super::imports::Imports;
+use super::late::Late;
 use super::names::Names;
-use super::order::Item;
+use super::order::Order;
 use super::uses::{Named, TYPES, Uses};
 use super::{LineSpan, Texts};
 use crate::closure::Closure;
@@ -14,13 +16,18 @@ use crate::facts::StatementKind;
 use crate::index::{DefinitionId, FileId, Index, Variable};
 use crate::record::EditRecord;
 use crate::source::{TextRange, line_ends, lines_of};
+use crate::syntax;
+
+/// Of what stands in a function that upstream has at module level.
+const INDENTATION: &str = "    ";
 
 pub(super) struct Parts<'parts> {
     pub(super) index: &'parts Index,
     pub(super) closure: &'parts Closure,
     pub(super) uses: &'parts Uses<'parts>,
     pub(super) names: &'parts Names,
-    pub(super) order: &'parts [Item],
+    pub(super) order: &'parts Order,
+    pub(super) late: &'parts Late,
     pub(super) imports: &'parts Imports,
 }
 
@@ -38,58 +45,173 @@ pub(super) fn render(parts: &Parts<'_>, texts: &Texts<'_>) -> Rendered {
         uses: parts.uses,
         names: parts.names,
         imports: parts.imports,
+        late: parts.late,
         future_annotations,
     };
     let mut page = Page { text: String::new(), line_ends: 0, edits: Vec::new(), line_map: Vec::new() };
     page.push(&parts.imports.text(future_annotations));
     page.end_line();
-    let mut files: BTreeMap<FileId, Arc<str>> = BTreeMap::new();
-    let mut previous = None;
-    for item in parts.order {
+    let mut writing = Writing { parts, editing, texts, files: BTreeMap::new(), page, previous: None };
+    for item in &parts.order.items {
+        writing.item(*item);
+    }
+    let page = writing.page;
+    Rendered { text: page.text, edits: page.edits, line_map: page.line_map }
+}
+
+/// A bundle of which some items are written.
+struct Writing<'parts> {
+    parts: &'parts Parts<'parts>,
+    editing: Editing<'parts>,
+    texts: &'parts Texts<'parts>,
+    files: BTreeMap<FileId, Arc<str>>,
+    page: Page,
+    previous: Option<Place>,
+}
+
+impl Writing<'_> {
+    fn item(&mut self, item: Item) {
+        let parts = self.parts;
         match item {
-            Item::Definition(definition) => {
-                let text = files.entry(definition.file).or_insert_with(|| texts(definition.file));
-                let statement = parts.index.statement(*definition);
-                let is_block = !matches!(
-                    statement.kind,
-                    StatementKind::Assign
-                        | StatementKind::AugAssign
-                        | StatementKind::Expression
-                        | StatementKind::Import
-                );
-                let path = &parts.index.file(definition.file).file.path;
-                page.separate(previous, Place { file: Some(definition.file), is_block }, path);
-                page.definition(&editing, *definition, text);
-                if let Some((name, renamed)) = renamed_class(parts, *definition) {
-                    page.push(&format!("\n\n{renamed}.__name__ = \"{name}\"  # as upstream calls it\n"));
-                }
-                previous = Some(Place { file: Some(definition.file), is_block });
-            }
+            Item::Definition(definition) => self.definition(definition),
             Item::Namespace(file) => {
-                page.separate(previous, Place { file: None, is_block: true }, "");
-                page.push(&namespace(parts, *file));
-                previous = Some(Place { file: None, is_block: true });
+                self.begin(Place { file: None, is_block: true });
+                self.page.push(&namespace(parts, file));
             }
             Item::Replacement(variable) => {
-                let replacement = &parts.closure.substitutions[variable].rule;
-                page.separate(previous, Place { file: None, is_block: true }, "");
-                page.push(&format!("# Replaces {}: {}\n", parts.index.variable_path(*variable), replacement.why));
-                page.push(replacement_text(parts, *variable).trim_end());
-                page.end_line();
-                previous = Some(Place { file: None, is_block: true });
+                self.begin(Place { file: None, is_block: true });
+                let replacement = &parts.closure.substitutions[&variable].rule;
+                self.page.push(&format!("# Replaces {}: {}\n", parts.index.variable_path(variable), replacement.why));
+                self.page.push(replacement_text(parts, variable).trim_end());
+                self.page.end_line();
             }
             Item::Alias(file, symbol) => {
-                let name = parts.names.of(&Named::Alias(*file, *symbol));
-                let variable = parts.uses.aliases[&(*file, *symbol)];
-                let Some(value) = parts.names.of_variable(variable) else { continue };
-                let place = Place { file: Some(*file), is_block: false };
-                page.separate(previous, place, &parts.index.file(*file).file.path);
-                page.push(&format!("{name} = {value}\n"));
-                previous = Some(place);
+                let variable = parts.uses.aliases[&(file, symbol)];
+                let Some(value) = parts.names.of_variable(variable) else { return };
+                self.begin(Place { file: Some(file), is_block: false });
+                let name = parts.names.of(&Named::Alias(file, symbol));
+                self.page.push(&format!("{name} = {value}\n"));
+            }
+            Item::Late(number) => self.late_group(number),
+        }
+    }
+
+    fn begin(&mut self, place: Place) {
+        let path = place.file.map_or("", |file| &self.parts.index.file(file).file.path);
+        self.page.separate(self.previous, place, path);
+        self.previous = Some(place);
+    }
+
+    fn definition(&mut self, definition: DefinitionId) {
+        let kind = self.parts.index.statement(definition).kind;
+        let is_block = !matches!(
+            kind,
+            StatementKind::Assign | StatementKind::AugAssign | StatementKind::Expression | StatementKind::Import
+        );
+        self.begin(Place { file: Some(definition.file), is_block });
+        let text = self.files.entry(definition.file).or_insert_with(|| (self.texts)(definition.file));
+        self.page.definition(&self.editing, definition, text);
+        if let Some((name, renamed)) = renamed_class(self.parts, definition) {
+            self.page.push(&format!("\n\n{renamed}.__name__ = \"{name}\"  # as upstream calls it\n"));
+        }
+    }
+
+    /// A function that runs its items once.
+    fn late_group(&mut self, number: usize) {
+        let parts = self.parts;
+        let file = parts.late.groups()[number].file;
+        let function = parts.names.of(&Named::Late(file));
+        let path = &parts.index.file(file).file.path;
+        let items = &parts.order.groups[number];
+        self.begin(Place { file: None, is_block: true });
+        self.page.push(&format!(
+            "def {function}():\n    \"\"\"Runs what upstream runs when it imports {path}, which it does late.\"\"\"\n"
+        ));
+        self.page.push(&format!("    if hasattr({function}, \"has_run\"):\n        return\n"));
+        for names in chunks(bound_names(parts, items)) {
+            self.page.push(&format!("    global {names}\n"));
+        }
+        let start = self.page.text.len();
+        self.previous = None;
+        for item in items {
+            self.item(*item);
+            self.page.push(&exported(parts, *item));
+            self.note_indentation(*item);
+        }
+        self.page.indent(start);
+        self.page.push(&format!("\n    {function}.has_run = True\n"));
+        self.previous = Some(Place { file: None, is_block: true });
+    }
+
+    fn note_indentation(&mut self, item: Item) {
+        let Item::Definition(definition) = item else { return };
+        let [line, _] = lines_of(&self.files[&definition.file], self.parts.index.statement(definition).range);
+        self.page.edits.push(EditRecord {
+            upstream: format!("{}:{line}", self.parts.index.file(definition.file).file.path),
+            before: String::new(),
+            after: INDENTATION.to_owned(),
+            reason: "every line is indented: the definition waits in a function for what upstream imports late"
+                .to_owned(),
+        });
+    }
+}
+
+/// The names that items bind in the bundle, but for annotated ones, which cannot be declared global.
+fn bound_names(parts: &Parts<'_>, items: &[Item]) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for item in items {
+        match item {
+            Item::Definition(definition) if !is_annotated(parts, *definition) => {
+                names.extend(bindings(parts, *definition));
+            }
+            Item::Definition(_) | Item::Late(_) => {}
+            Item::Namespace(file) => {
+                names.insert(parts.names.of(&Named::Module(*file)).to_owned());
+            }
+            Item::Replacement(variable) => names.extend(parts.names.of_variable(*variable).map(str::to_owned)),
+            Item::Alias(file, symbol) => {
+                names.insert(parts.names.of(&Named::Alias(*file, *symbol)).to_owned());
             }
         }
     }
-    Rendered { text: page.text, edits: page.edits, line_map: page.line_map }
+    names
+}
+
+/// Under the names of the bundle.
+fn bindings(parts: &Parts<'_>, definition: DefinitionId) -> impl Iterator<Item = String> {
+    let facts = &parts.index.file(definition.file).facts;
+    parts.index.statement(definition).bindings.iter().map(move |binding| {
+        let variable = Variable { file: definition.file, name: binding.name };
+        parts.names.of_variable(variable).unwrap_or_else(|| facts.name(binding.name)).to_owned()
+    })
+}
+
+/// `x: int = 1`
+fn is_annotated(parts: &Parts<'_>, definition: DefinitionId) -> bool {
+    let statement = parts.index.statement(definition);
+    statement.kind == StatementKind::Assign && !statement.annotations.is_empty()
+}
+
+/// What makes the local variables of an item global.
+fn exported(parts: &Parts<'_>, item: Item) -> String {
+    match item {
+        Item::Definition(definition) if is_annotated(parts, definition) => {
+            bindings(parts, definition).map(|name| format!("globals()[\"{name}\"] = {name}\n")).collect()
+        }
+        _ => String::new(),
+    }
+}
+
+/// Names with commas between them, as many as fit on a line.
+fn chunks(names: BTreeSet<String>) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for name in names {
+        match lines.last_mut() {
+            Some(line) if line.len() + name.len() < 90 => line.extend([", ", &name]),
+            _ => lines.push(name),
+        }
+    }
+    lines
 }
 
 /// The statements that make a module object.
@@ -167,6 +289,12 @@ impl Page {
         if !self.text.is_empty() && !self.text.ends_with('\n') {
             self.push("\n");
         }
+    }
+
+    /// Indents what was written from `start` on. What a string holds stays as it is, so lines stay lines.
+    fn indent(&mut self, start: usize) {
+        let indented = syntax::indented(&self.text[start..], INDENTATION);
+        self.text.replace_range(start.., &indented);
     }
 
     fn separate(&mut self, previous: Option<Place>, next: Place, path: &str) {

@@ -25,6 +25,8 @@ pub(super) enum Named {
     },
     /// A module as an object.
     Module(FileId),
+    /// The function of a late group that is named after the file.
+    Late(FileId),
 }
 
 /// One reference of a definition that is looked up in the bundle's globals.
@@ -106,7 +108,7 @@ impl<'index> Uses<'index> {
             Named::Variable(variable) => index.variable_name(*variable),
             Named::Alias(..) => return,
             Named::External { wanted, .. } => wanted,
-            Named::Module(file) => index.file(*file).stem(),
+            Named::Module(file) | Named::Late(file) => index.file(*file).stem(),
         };
         if found.resolution.consumed == 0 && facts.name(found.reference.name) == wanted {
             return;

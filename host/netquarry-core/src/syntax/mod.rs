@@ -10,6 +10,7 @@
 
 mod decode;
 mod depth;
+mod indentation;
 mod literals;
 mod lower;
 mod names;
@@ -23,6 +24,7 @@ mod text;
 use crate::facts::{Diagnostic, DiagnosticKind, FileFacts};
 
 pub use decode::decode;
+pub use indentation::indented;
 pub use literals::string_literals;
 pub use outline::{ArgumentValue, Outline, OutlineCall, OutlineDefinition, OutlineKind, outline};
 pub use scopes::{Classification, SymbolEntry, SymbolTable, TableKind};

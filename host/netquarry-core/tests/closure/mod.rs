@@ -3,7 +3,8 @@
 //! A case is a section of a Markdown file in `cases/`: files in fences, each after its path; `Target:` names the block;
 //! `Check:` is an expression that must give the same value with the upstream class and with the bundle's; `Definitions:`
 //! lists everything that the closure may hold; a fence after `shim` holds the tables of a shim; `Unresolved:` lists
-//! the names that must be reported, and no others may be; `Undefined upstream:` those of them that upstream
+//! the names that must be reported, and no others may be; a file below `site-packages/` is installed, not part of the
+//! corpus; `Undefined upstream:` those of them that upstream
 //! leaves undefined itself, `Unknown keys:` the keys that no registry of the closure has.
 //! The text of every bundle is a snapshot beside the cases.
 
@@ -23,6 +24,7 @@ use netquarry_core::syntax;
 struct Case {
     title: String,
     files: BTreeMap<String, String>,
+    installed: BTreeMap<String, String>,
     target: String,
     check: Option<String>,
     definitions: Option<Vec<String>>,
@@ -44,10 +46,10 @@ fn cases(markdown: &str) -> Vec<Case> {
                 let path: String = path.take().expect("a fence follows the path of its file");
                 let case = cases.last_mut().expect("a file belongs to a case");
                 let body = fence.take().expect("just seen");
-                if path == "shim" {
-                    case.shim = Some(body);
-                } else {
-                    case.files.insert(path, body);
+                match path.strip_prefix("site-packages/") {
+                    Some(path) => drop(case.installed.insert(path.to_owned(), body)),
+                    None if path == "shim" => case.shim = Some(body),
+                    None => drop(case.files.insert(path, body)),
                 }
             } else {
                 body.push_str(line);
@@ -117,6 +119,14 @@ fn assemble(case: &Case) -> (Bundle, Vec<String>) {
     (bundle, definitions)
 }
 
+fn write<'files>(folder: &Path, files: impl Iterator<Item = (&'files String, &'files String)>) {
+    for (path, text) in files {
+        let path = folder.join(path);
+        fs::create_dir_all(path.parent().expect("inside of the folder")).expect("a new folder");
+        fs::write(path, text).expect("a new file");
+    }
+}
+
 /// The value of `expression` where the class is a global, as CPython prints it.
 fn evaluate(folder: &Path, module: &str, class: &str, expression: &str) -> String {
     let script = "import importlib, sys\n\
@@ -171,20 +181,17 @@ fn check(case: &Case) -> Result<(), String> {
     }
     let Some(expression) = &case.check else { return Ok(()) };
     let folder = tempfile::tempdir().expect("a temporary folder");
-    for (path, text) in &case.files {
-        let path = folder.path().join("upstream").join(path);
-        fs::create_dir_all(path.parent().expect("inside of the folder")).expect("a new folder");
-        fs::write(path, text).expect("a new file");
-    }
-    fs::create_dir(folder.path().join("bundle")).expect("a new folder");
-    fs::write(folder.path().join("bundle/block.py"), &bundle.text).expect("a new file");
+    let upstream = folder.path().join("upstream");
+    let bundled = folder.path().join("bundle");
+    write(&upstream, case.files.iter().chain(&case.installed));
+    write(&bundled, case.installed.iter().chain([(&"block.py".to_owned(), &bundle.text)]));
     let (module, class) = case.target.rsplit_once('.').expect("a target is a class in a module");
-    let upstream = evaluate(&folder.path().join("upstream"), module, class, expression).replace(module, "MODULE");
-    let ours = evaluate(&folder.path().join("bundle"), "block", class, expression).replace("block", "MODULE");
-    if upstream == ours && !upstream.starts_with("exit status") {
+    let expected = evaluate(&upstream, module, class, expression).replace(module, "MODULE");
+    let ours = evaluate(&bundled, "block", class, expression).replace("block", "MODULE");
+    if expected == ours && !expected.starts_with("exit status") {
         Ok(())
     } else {
-        Err(format!("upstream gives {upstream}and the bundle {ours}from\n{}", bundle.text))
+        Err(format!("upstream gives {expected}and the bundle {ours}from\n{}", bundle.text))
     }
 }
 

@@ -33,7 +33,7 @@ pub use pool::WorkerStatistics;
 
 /// The version of how reports are judged. Raise it with every change to `classify`, `follow`, `judge` or `scrub` after
 /// which the same report gives another verdict: verdicts that were kept before are then reached anew.
-pub const VALIDATION_VERSION: u32 = 2;
+pub const VALIDATION_VERSION: u32 = 3;
 
 /// One bundle to validate.
 #[derive(Clone, Debug)]

@@ -61,6 +61,17 @@ class Gate:
                 return spec
         return None
 
+    def find_distributions(self, context):
+        """What `importlib.metadata` knows: packages look up the versions of what they need while they are imported."""
+        for finder in self._finders:
+            if hasattr(finder, "find_distributions"):
+                found = finder.find_distributions(context)
+                yield from (distribution for distribution in found if not self._is_blocked(distribution))
+
+    def _is_blocked(self, distribution):
+        packages = distribution.read_text("top_level.txt") or distribution.name.replace("-", "_")
+        return not self._blocked.isdisjoint(packages.split())
+
     def invalidate_caches(self):
         for finder in self._finders:
             if hasattr(finder, "invalidate_caches"):
