@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::source::TextRange;
 
 /// Changes whenever the meaning or the layout of the facts does: stored facts of another version are made anew.
-pub const FACTS_VERSION: u32 = 4;
+pub const FACTS_VERSION: u32 = 5;
 
 /// An index into [`FileFacts::symbols`]: a name, or a dotted path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -194,6 +194,19 @@ pub struct ImportStatement {
     pub guards: Vec<Guard>,
     /// The block that holds the statement.
     pub suite: Suite,
+}
+
+impl ImportStatement {
+    /// The modules that it names in full; a relative import names none. `facts` are those of its file.
+    pub fn absolute_modules<'facts>(&'facts self, facts: &'facts FileFacts) -> Vec<&'facts str> {
+        match self.form {
+            ImportForm::Module => self.names.iter().map(|name| facts.name(name.name)).collect(),
+            ImportForm::From { level: 0, module } | ImportForm::Star { level: 0, module } => {
+                module.map(|module| facts.name(module)).into_iter().collect()
+            }
+            ImportForm::From { .. } | ImportForm::Star { .. } => Vec::new(),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

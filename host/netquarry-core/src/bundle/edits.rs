@@ -278,13 +278,9 @@ impl Editing<'_> {
     /// Whether the module that the statement names is outside of the corpus; relative imports never are.
     fn imports_outside(&self, definition: DefinitionId, import: &ImportStatement) -> bool {
         let file = self.index.file(definition.file);
-        let outside = |module: &str| self.index.find_module(file.source, module) == crate::index::Module::External;
-        match import.form {
-            ImportForm::Module => import.names.iter().all(|name| outside(file.facts.name(name.name))),
-            ImportForm::From { level, module } | ImportForm::Star { level, module } => {
-                level == 0 && module.is_some_and(|module| outside(file.facts.name(module)))
-            }
-        }
+        let modules = import.absolute_modules(&file.facts);
+        let outside = |module: &&str| self.index.find_module(file.source, module) == crate::index::Module::External;
+        !modules.is_empty() && modules.iter().all(outside)
     }
 
     /// A relative import that never runs becomes absolute, so that a type checker can follow it.

@@ -9,7 +9,7 @@ use super::names::Names;
 use super::users::UsersByObject;
 use super::uses::{Named, Uses};
 use crate::closure::Closure;
-use crate::facts::{ImportForm, StatementKind};
+use crate::facts::StatementKind;
 use crate::index::{FileId, Index, Module, is_unguarded};
 use crate::resolve::External;
 use crate::shim::Replacement;
@@ -65,7 +65,7 @@ pub(super) fn collect(wanted: &Wanted<'_>) -> Imports {
             if !stdlib::is_module(package) {
                 imports.packages.insert(package.to_owned());
             }
-            if !may_be_missing(way) || files.iter().any(|user| always.contains(*user)) {
+            if !may_be_missing(package) || files.iter().any(|user| always.contains(*user)) {
                 imports.add(index, uses, way, name);
             } else if all_wait {
                 imports.defer(statements(index, uses, way, name), &files, late);
@@ -85,8 +85,8 @@ pub(super) fn collect(wanted: &Wanted<'_>) -> Imports {
 }
 
 /// Whether upstream may do without it: the standard library and torch are there wherever a bundle runs at all.
-pub(super) fn may_be_missing(way: &External) -> bool {
-    !stdlib::is_module(way.package()) && way.package() != "torch"
+pub(super) fn may_be_missing(package: &str) -> bool {
+    !stdlib::is_module(package) && package != "torch"
 }
 
 /// The statements of a replacement, which bind the last part of the path, and the name that the bundle has for it.
@@ -111,14 +111,7 @@ fn inner_packages(index: &Index, closure: &Closure) -> BTreeSet<String> {
             if closed.cuts.contain(import.range) {
                 continue;
             }
-            let modules: Vec<&str> = match import.form {
-                ImportForm::Module => import.names.iter().map(|name| file.facts.name(name.name)).collect(),
-                ImportForm::From { level: 0, module } | ImportForm::Star { level: 0, module } => {
-                    module.map(|module| file.facts.name(module)).into_iter().collect()
-                }
-                ImportForm::From { .. } | ImportForm::Star { .. } => Vec::new(),
-            };
-            for module in modules {
+            for module in import.absolute_modules(&file.facts) {
                 let root = module.split('.').next().expect("split yields at least one part");
                 let is_external = index.find_module(file.source, module) == Module::External;
                 if is_external && is_unguarded(&import.guards) && import.stands_in.0 == 0 && !stdlib::is_module(root) {

@@ -11,8 +11,8 @@ use super::imports::may_be_missing;
 use super::users::{Users, UsersByObject};
 use super::uses::Uses;
 use crate::closure::Closure;
-use crate::facts::{Guard, ImportForm, Statement, StatementKind};
-use crate::index::{DefinitionId, FileId, FileSet, Index};
+use crate::facts::{Guard, ImportForm, ImportStatement, Statement, StatementKind};
+use crate::index::{DefinitionId, FileId, FileSet, Index, Module};
 
 /// An import statement inside of a definition: the place in `Statement::imports`.
 pub(super) type Place = (DefinitionId, usize);
@@ -88,7 +88,9 @@ pub(super) fn find(
 ) -> Late {
     let always = index.imports().always_imports(closure.target.definition.file);
     let unsure = unsure(uses, users, &always);
-    if unsure.is_empty() {
+    let may_fail =
+        |definition: &DefinitionId| !always.contains(definition.file) && asks_for_packages(index, *definition);
+    if unsure.is_empty() && !closure.definitions.keys().any(may_fail) {
         return Late::default();
     }
     let gateways = gateways(index, closure);
@@ -103,7 +105,7 @@ pub(super) fn find(
 fn unsure<'users>(uses: &Uses<'_>, users: &'users UsersByObject<'_>, always: &FileSet) -> Vec<&'users Users> {
     let is_unsure = |(object, users): &(&(&str, &str), &Users)| {
         let ways = &uses.externals[&(object.0.to_owned(), object.1.to_owned())];
-        ways.iter().any(may_be_missing) && !users.files().any(|file| always.contains(file))
+        ways.iter().any(|way| may_be_missing(way.package())) && !users.files().any(|file| always.contains(file))
     };
     users.iter().filter(is_unsure).map(|(_, users)| users).collect()
 }
@@ -159,8 +161,12 @@ impl<'search> Search<'search> {
         let gateways: Vec<_> = gateways.collect();
         let is_one =
             |item: &Item, of: fn(&Users) -> &BTreeSet<Item>| unsure.iter().any(|users| of(users).contains(item));
-        let waits = graph.items().zip(&gateways);
-        let waits = waits.map(|(item, gateways)| !gateways.is_empty() && is_one(&item, |users| &users.eager)).collect();
+        let may_fail = |item: &Item| {
+            is_one(item, |users| &users.eager)
+                || matches!(item, Item::Definition(definition) if asks_for_packages(index, *definition))
+        };
+        let waits = graph.items().zip(&gateways).map(|(item, gateways)| !gateways.is_empty() && may_fail(&item));
+        let waits = waits.collect();
         let waits_when_called = graph.items().map(|item| is_one(&item, |users| &users.lazy)).collect();
         Self { graph, gateways, all_gateways, waits, waits_when_called }
     }
@@ -225,6 +231,22 @@ impl<'search> Search<'search> {
             numbered.flat_map(|(number, group)| group.items.iter().map(move |item| (*item, number))).collect();
         (groups, group_of)
     }
+}
+
+/// Whether running the definition imports packages that may not be there, under an `if`. Where the condition fails, it
+/// raises an error as often as not.
+fn asks_for_packages(index: &Index, definition: DefinitionId) -> bool {
+    let file = index.file(definition.file);
+    let asks = |import: &ImportStatement| {
+        let catches = |guard: &Guard| matches!(guard, Guard::TypeChecking | Guard::TryImport);
+        let is_asked = import.guards.contains(&Guard::If) && !import.guards.iter().any(catches);
+        let is_unsure = |module: &&str| {
+            let root = module.split('.').next().expect("split yields at least one part");
+            may_be_missing(root) && index.find_module(file.source, module) == Module::External
+        };
+        import.stands_in.0 == 0 && is_asked && import.absolute_modules(&file.facts).iter().any(is_unsure)
+    };
+    index.statement(definition).imports.iter().any(asks)
 }
 
 /// Whether the item can be written into a function.

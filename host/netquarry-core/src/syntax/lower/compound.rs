@@ -40,12 +40,8 @@ impl Lowerer<'_> {
         loop {
             self.value(&current.test);
             match type_checking(&current.test) {
-                Some(true) => {
-                    let context = Context { evaluation: Evaluation::Never, ..self.context };
-                    self.within(context, |lowerer| {
-                        lowerer.conditional_suite(Guard::TypeChecking, &current.body);
-                    });
-                }
+                Some(true) => self.type_checking_suite(&current.body),
+                None if declares_lazy_module(current) => self.type_checking_suite(&current.body),
                 Some(false) | None => self.conditional_suite(Guard::If, &current.body),
             }
             match current.orelse.as_slice() {
@@ -54,11 +50,16 @@ impl Lowerer<'_> {
             }
         }
         if type_checking(&current.test) == Some(false) {
-            let context = Context { evaluation: Evaluation::Never, ..self.context };
-            self.within(context, |lowerer| lowerer.conditional_suite(Guard::TypeChecking, &current.orelse));
+            self.type_checking_suite(&current.orelse);
         } else {
             self.conditional_suite(Guard::If, &current.orelse);
         }
+    }
+
+    /// A block that runs in no Python program.
+    fn type_checking_suite(&mut self, body: &[ast::Stmt]) {
+        let context = Context { evaluation: Evaluation::Never, ..self.context };
+        self.within(context, |lowerer| lowerer.conditional_suite(Guard::TypeChecking, body));
     }
 
     fn is_elif(&self, statement: &ast::StmtIf) -> bool {
@@ -131,6 +132,32 @@ fn type_checking(test: &ast::Expr) -> Option<bool> {
         ast::Expr::UnaryOp(not) if not.op == ast::UnaryOp::Not => type_checking(&not.operand).map(|is| !is),
         _ => None,
     }
+}
+
+/// Whether the statement tells type checkers what the object gives that it puts in the module's place:
+///
+/// ```python
+/// if TYPE_CHECKING or EAGER:
+///     from .block import Block
+/// else:
+///     sys.modules[__name__] = LazyModule(__name__, {"block": ["Block"]})
+/// ```
+///
+/// Whichever branch runs, the names are the same ones.
+fn declares_lazy_module(statement: &ast::StmtIf) -> bool {
+    let ast::Expr::BoolOp(or) = &*statement.test else { return false };
+    let mentions = or.op == ast::BoolOp::Or && or.values.iter().any(|value| type_checking(value) == Some(true));
+    mentions && statement.orelse.iter().any(replaces_module)
+}
+
+/// `sys.modules[__name__] = ...`
+fn replaces_module(statement: &ast::Stmt) -> bool {
+    let ast::Stmt::Assign(assignment) = statement else { return false };
+    assignment.targets.iter().any(|target| {
+        let ast::Expr::Subscript(item) = target else { return false };
+        let is_modules = matches!(&*item.value, ast::Expr::Attribute(modules) if modules.attr.as_str() == "modules");
+        is_modules && matches!(&*item.slice, ast::Expr::Name(name) if name.id.as_str() == "__name__")
+    })
 }
 
 fn catches_import_error(handler: &ast::ExceptHandler) -> bool {
