@@ -38,17 +38,18 @@ impl Interpreter {
 }
 
 /// The file of an interpreter that was named by a path, or by a bare name to be looked up in `path`, or by the folder
-/// of a virtual environment.
+/// of a virtual environment. The path is absolute, since workers are started in another folder; symbolic links stay, by
+/// which Python knows its environment.
 pub(super) fn locate(named: &Path, path: &[PathBuf]) -> Result<PathBuf, EnvironmentError> {
-    let not_found = || EnvironmentError::NotFound { python: named.to_owned() };
-    if named.is_dir() {
-        let python = named.join("bin").join("python");
-        return python.is_file().then_some(python).ok_or_else(not_found);
-    }
-    if named.components().count() > 1 {
-        return named.is_file().then(|| named.to_owned()).ok_or_else(not_found);
-    }
-    path.iter().map(|folder| folder.join(named)).find(|python| python.is_file()).ok_or_else(not_found)
+    let found = if named.is_dir() {
+        Some(named.join("bin").join("python")).filter(|python| python.is_file())
+    } else if named.components().count() > 1 {
+        Some(named.to_owned()).filter(|python| python.is_file())
+    } else {
+        path.iter().map(|folder| folder.join(named)).find(|python| python.is_file())
+    };
+    let absolute = found.and_then(|python| std::path::absolute(python).ok());
+    absolute.ok_or_else(|| EnvironmentError::NotFound { python: named.to_owned() })
 }
 
 /// Starts the interpreter and asks. What it prints is nobody's business: the answer travels in a file of its own.

@@ -59,6 +59,13 @@ fn the_first_of_the_named_ones_is_taken() {
 }
 
 #[test]
+fn a_relative_path_is_good_in_any_folder() {
+    // Tests run in the folder of their crate.
+    let request = Request { python: Some("src/environment/interpreters/with_torch".into()), ..Request::default() };
+    assert_eq!(ready(plan(&request).unwrap()).python, interpreter("with_torch"));
+}
+
+#[test]
 fn interpreters_on_the_path_are_passed_over_until_one_will_do() {
     let [old, odd, plain, good] = ["too_old", "not_python", "works", "with_torch"].map(folder_with);
     let on_path = |folders: &[&TempDir]| {
