@@ -267,6 +267,14 @@ impl Index {
         declared
     }
 
+    /// What stands behind a variable that only an import under `if TYPE_CHECKING:` declares.
+    pub fn declared(&self, variable: Variable) -> Option<Entity> {
+        let name = self.variable_name(variable);
+        let (statement, import, place) = self.declared_import(variable.file, name)?;
+        let import = &self.file(variable.file).statement(statement).imports[import as usize];
+        Some(self.resolve_imported(variable.file, import, place))
+    }
+
     fn imported(&self, file: FileId, import: &ImportStatement, place: u32, trail: &mut Trail) -> Entity {
         let indexed = self.file(file);
         let facts = &indexed.facts;

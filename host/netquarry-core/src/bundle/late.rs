@@ -209,9 +209,10 @@ impl<'search> Search<'search> {
         }
     }
 
-    /// Whether an import statement in the item runs the node.
+    /// Whether running the item runs an import statement that runs the node.
     fn runs(&self, item: Item, node: usize) -> bool {
-        self.gateways[node].iter().any(|gateway| Item::Definition(self.all_gateways[*gateway].place.0) == item)
+        let gateways = self.gateways[node].iter().map(|gateway| &self.all_gateways[*gateway]);
+        gateways.filter(|gateway| gateway.at_module_level).any(|gateway| Item::Definition(gateway.place.0) == item)
     }
 
     fn groups(&self) -> (Vec<Group>, BTreeMap<Item, usize>) {

@@ -222,9 +222,24 @@ fn namespace(parts: &Parts<'_>, file: FileId) -> String {
     let mut text =
         format!("# The module {module}, which is used as an object.\n{name} = {types}.ModuleType(\"{module}\")\n");
     for (member, named) in &parts.uses.namespaces[&file] {
-        text.push_str(&format!("{name}.{member} = {}\n", parts.names.of(named)));
+        let value = parts.names.of(named);
+        let assignment = format!("{name}.{member} = {value}\n");
+        match named {
+            Named::Variable(variable) if may_be_unbound(parts.index, *variable) => {
+                text.push_str(&format!("if \"{value}\" in globals():\n    {assignment}"));
+            }
+            _ => text.push_str(&assignment),
+        }
     }
     text
+}
+
+/// Whether nothing but statements with branches bind the variable.
+fn may_be_unbound(index: &Index, variable: Variable) -> bool {
+    let file = index.file(variable.file);
+    let has_branches =
+        |kind| matches!(kind, StatementKind::If | StatementKind::Try | StatementKind::Loop | StatementKind::Match);
+    file.binders(index.variable_name(variable)).all(|(statement, _)| has_branches(file.statement(statement).kind))
 }
 
 /// The text of a replacement, under the names that the bundle gives to what it uses.

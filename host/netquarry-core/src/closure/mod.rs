@@ -315,6 +315,11 @@ impl Closing<'_> {
         {
             return;
         }
+        // The package does not have what it only tells type checkers.
+        if let Some(declared @ Entity::External(_)) = self.index.declared(variable) {
+            resolution.entity = declared;
+            return;
+        }
         resolution.entity = Entity::External(External::Member {
             module: file.module().to_owned(),
             name: file.facts.name(variable.name).to_owned(),
