@@ -2,7 +2,7 @@
 
 use super::{Closing, Need};
 use crate::facts::Reference;
-use crate::index::{DefinitionId, Operator, OperatorName};
+use crate::index::{DefinitionId, Operator, OperatorName, Variable};
 use crate::record::{Confidence, ReplacedRecord};
 use crate::resolve::{Entity, Resolution};
 use crate::source::TextRange;
@@ -53,13 +53,23 @@ impl Closing<'_> {
     ) -> Option<String> {
         let base = match &resolution.entity {
             Entity::External(external) if external.package() == "torch" => external.object_path(),
-            Entity::Variable(variable) => self.index.operators().space(*variable)?.to_owned(),
+            Entity::Variable(variable) => self.torch_object(definition, reference, *variable)?,
             _ => return None,
         };
         let facts = &self.index.file(definition.file).facts;
         let rest = reference.path[resolution.consumed..].iter().map(|attribute| facts.name(attribute.name));
         let path = std::iter::once(base.as_str()).chain(rest).collect::<Vec<_>>().join(".");
         path.strip_prefix("torch.ops.").map(str::to_owned)
+    }
+
+    /// What a variable stands for: a part of `torch.ops`, or torch where a module imports it only if it can.
+    fn torch_object(&self, definition: DefinitionId, reference: &Reference, variable: Variable) -> Option<String> {
+        let facts = &self.index.file(definition.file).facts;
+        if let Some(space) = self.index.operators().space(variable) {
+            return Some(space.to_owned());
+        }
+        let reads_operators = reference.path.iter().any(|attribute| facts.name(attribute.name) == "ops");
+        reads_operators.then(|| self.index.named_in_torch(variable)).flatten()
     }
 
     /// Brings what makes an operator; it is returned. Nothing where no file of the corpus defines the operator.

@@ -18,8 +18,10 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::{DefinitionId, FileId, Index, Variable};
-use crate::facts::{Call, Evaluation, KeyPlace, KeyString, Reference, Role, Statement, StatementKind};
-use crate::resolve::{Entity, External};
+use crate::facts::{BindingKind, Call, Evaluation, KeyPlace, KeyString, Reference, Role, Statement, StatementKind};
+use crate::resolve::Entity;
+
+const TORCH: &str = "torch";
 
 /// The functions of `torch.library` that define an operator.
 const DEFINING: [&str; 3] = ["define", "custom_op", "triton_op"];
@@ -102,7 +104,7 @@ pub struct Operators {
     defined_by: HashMap<DefinitionId, Vec<OperatorName>>,
     /// The variables that hold what `custom_op` made, by the definition that binds them.
     objects: HashMap<DefinitionId, Vec<Variable>>,
-    /// The calls of a library's methods that are about operators of known names.
+    /// The calls of methods, of a library or of torch itself, that are about operators of known names.
     entries: HashSet<(Variable, DefinitionId)>,
     /// Variables that stand for a part of `torch.ops`: `torch.ops.mylib`.
     spaces: HashMap<Variable, String>,
@@ -146,9 +148,9 @@ impl Operators {
         self.objects.get(&definition).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether a statement changes a library by operators of known names, and comes when one of them is needed.
-    pub fn is_entry(&self, library: Variable, statement: DefinitionId) -> bool {
-        self.entries.contains(&(library, statement))
+    /// Whether a statement changes a library, or torch, by operators of known names, and comes when one of them is needed.
+    pub fn is_entry(&self, changed: Variable, statement: DefinitionId) -> bool {
+        self.entries.contains(&(changed, statement))
     }
 
     /// The part of `torch.ops` for which a variable stands.
@@ -229,7 +231,7 @@ impl Gathering<'_> {
         let statement = self.index.statement(definition);
         for reference in statement.references.iter().filter(|reference| reference.role == Role::Value) {
             let Some(variable) = variable_before(definition, statement, reference.range.start) else { continue };
-            if let Some(path) = external_path(self.index, definition, reference)
+            if let Some(path) = self.index.path_in_torch(definition, reference)
                 && (path == "torch.ops" || path.starts_with("torch.ops."))
             {
                 self.operators.spaces.insert(variable, path);
@@ -260,6 +262,12 @@ impl Gathering<'_> {
             if let Some(function) = self.library_function(definition, callee) {
                 let Some(effect) = effect_of(&function) else { continue };
                 let named = self.named_by_function(definition, given);
+                // Upstream may import torch where it can: the call is one of a method of the module's own variable.
+                if let (Named::Operator(operator), Some((torch, _))) =
+                    (&named, self.called_variable(definition, callee))
+                {
+                    self.entries.push((torch, definition, operator.clone()));
+                }
                 if effect == Effect::Makes {
                     self.note_object(definition, statement, call);
                 }
@@ -277,11 +285,7 @@ impl Gathering<'_> {
 
     /// The function of `torch.library` that is called, also by another name for it.
     fn library_function(&self, definition: DefinitionId, callee: &Reference) -> Option<String> {
-        let path = match self.called_variable(definition, callee) {
-            Some((variable, [])) => stands_for(self.index, variable)?,
-            Some(_) => return None,
-            None => external_path(self.index, definition, callee)?,
-        };
+        let path = self.index.path_in_torch(definition, callee)?;
         path.strip_prefix("torch.library.").map(str::to_owned)
     }
 
@@ -346,7 +350,7 @@ impl Gathering<'_> {
                 Some(OperatorName { namespace: namespace.into(), name: without_overload(name).into() })
             }
             Argument::Reference(reference) => {
-                let path = external_path(self.index, definition, reference)?;
+                let path = self.index.path_in_torch(definition, reference)?;
                 let (namespace, name) = path.strip_prefix("torch.ops.")?.split_once('.')?;
                 Some(OperatorName { namespace: namespace.into(), name: without_overload(name).into() })
             }
@@ -476,44 +480,63 @@ fn variable_before(definition: DefinitionId, statement: &Statement, place: u32) 
     is_direct.then_some(Variable { file: definition.file, name: binding.name })
 }
 
-/// The dotted path of something outside of the index.
-fn external_path(index: &Index, definition: DefinitionId, reference: &Reference) -> Option<String> {
-    let facts = &index.file(definition.file).facts;
-    let resolution = index.resolve(definition, reference);
-    let Entity::External(external) = resolution.entity else { return None };
-    let rest = reference.path[resolution.consumed..].iter().map(|attribute| facts.name(attribute.name));
-    Some(std::iter::once(&*external.object_path()).chain(rest).collect::<Vec<_>>().join("."))
-}
+impl Index {
+    /// What a reference names in torch: `torch.library.custom_op`.
+    fn path_in_torch(&self, definition: DefinitionId, reference: &Reference) -> Option<String> {
+        let facts = &self.file(definition.file).facts;
+        let resolution = self.resolve(definition, reference);
+        let base = match resolution.entity {
+            Entity::External(external) if external.package() == TORCH => external.object_path(),
+            Entity::Variable(variable) => self.named_in_torch(variable)?,
+            _ => return None,
+        };
+        let rest = reference.path[resolution.consumed..].iter().map(|attribute| facts.name(attribute.name));
+        Some(std::iter::once(base.as_str()).chain(rest).collect::<Vec<_>>().join("."))
+    }
 
-/// The object of `torch.library` that one of the binders of a variable gives it.
-///
-/// ```python
-/// try:
-///     from torch.library import custom_op
-/// except ImportError:
-///     custom_op = None
-/// ```
-fn stands_for(index: &Index, variable: Variable) -> Option<String> {
-    let file = index.file(variable.file);
-    file.binders(index.variable_name(variable)).find_map(|(position, binding)| {
-        let definition = DefinitionId { file: variable.file, statement: position };
-        let statement = file.statement(position);
-        let path = match binding.kind {
-            crate::facts::BindingKind::Import { import, name } => {
-                let import = &statement.imports[import as usize];
-                match index.resolve_imported(variable.file, import, name) {
-                    Entity::External(external @ External::Member { .. }) => Some(external.object_path()),
-                    _ => None,
+    /// What one of the binders of a variable gives it of torch.
+    ///
+    /// ```python
+    /// try:
+    ///     from torch.library import custom_op
+    /// except ImportError:
+    ///     custom_op = None
+    /// ```
+    pub(crate) fn named_in_torch(&self, variable: Variable) -> Option<String> {
+        let file = self.file(variable.file);
+        file.binders(self.variable_name(variable)).find_map(|(position, binding)| {
+            let statement = file.statement(position);
+            let external = match binding.kind {
+                BindingKind::Import { import, name } => {
+                    self.resolve_imported(variable.file, &statement.imports[import as usize], name)
                 }
+                BindingKind::Assignment => {
+                    let definition = DefinitionId { file: variable.file, statement: position };
+                    return self.assigned_from_torch(definition, binding.range.end, variable);
+                }
+                _ => return None,
+            };
+            match external {
+                Entity::External(external) if external.package() == TORCH => Some(external.object_path()),
+                _ => None,
             }
-            crate::facts::BindingKind::Assignment => {
-                let next = statement.references.partition_point(|found| found.range.start < binding.range.end);
-                let value = statement.references.get(next).filter(|value| value.role == Role::Value)?;
-                let bound = variable_before(definition, statement, value.range.start);
-                (bound == Some(variable)).then(|| external_path(index, definition, value)).flatten()
+        })
+    }
+
+    /// `custom_op = torch.library.custom_op`, in which the name ends at `end`.
+    fn assigned_from_torch(&self, definition: DefinitionId, end: u32, variable: Variable) -> Option<String> {
+        let statement = self.statement(definition);
+        let facts = &self.file(definition.file).facts;
+        let next = statement.references.partition_point(|found| found.range.start < end);
+        let value = statement.references.get(next).filter(|value| value.role == Role::Value)?;
+        let is_bound = variable_before(definition, statement, value.range.start) == Some(variable);
+        let resolution = self.resolve(definition, value);
+        let rest = value.path[resolution.consumed..].iter().map(|attribute| facts.name(attribute.name));
+        match resolution.entity {
+            Entity::External(external) if is_bound && external.package() == TORCH => {
+                Some(std::iter::once(&*external.object_path()).chain(rest).collect::<Vec<_>>().join("."))
             }
             _ => None,
-        };
-        path.filter(|path| path.starts_with("torch.library."))
-    })
+        }
+    }
 }
