@@ -187,8 +187,9 @@ impl Closing<'_> {
         let Some(first) = unreadable.find(|found| source(found) == source(&definition)) else { return };
         let operator = format!("torch.ops.{}.{}", name.namespace, name.name);
         let path = index.definition_path(*first);
-        let message =
-            format!("no statement is known to define this operator; {path} defines one under a name that it computes");
+        let message = format!(
+            "no statement is known to define this operator; {path} defines operators under names that it computes"
+        );
         self.unresolved(definition, range, &operator, false, message);
     }
 }
