@@ -19,10 +19,6 @@ pub struct DynamicQuestion {
 pub enum DynamicAnswer {
     /// Dotted paths of the definitions that the use needs beside the name itself.
     Definitions { paths: Vec<String>, why: String },
-    /// The name comes from outside of the corpus, by this import statement.
-    External { statement: String, why: String },
-    /// The name is bound by these Python statements.
-    Statements { statements: String, why: String },
     /// The shim does not know either, and says so in a sentence.
     Unknown { why: String },
 }

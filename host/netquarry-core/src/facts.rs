@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::source::TextRange;
 
 /// Changes whenever the meaning or the layout of the facts does: stored facts of another version are made anew.
-pub const FACTS_VERSION: u32 = 5;
+pub const FACTS_VERSION: u32 = 6;
 
 /// An index into [`FileFacts::symbols`]: a name, or a dotted path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -285,8 +285,9 @@ pub struct Call {
     pub statement_in: Option<Suite>,
 }
 
-/// A short string literal without spaces that stands among the arguments of a call, as a value of a dictionary or as the
-/// key under which an item is set.
+/// A short string without spaces that stands among the arguments of a call, as a value of a dictionary or as the key under
+/// which an item is set: a literal or, at module level, what is put together of literals and of the names that the file
+/// binds to them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyString {
     pub range: TextRange,
@@ -303,6 +304,8 @@ pub enum KeyPlace {
     Named(Symbol),
     /// `"BN"` in `TABLE["BN"] = BatchNorm`
     Item,
+    /// The name at the start of an operator's schema: `scale` in `define("scale(Tensor x, float s) -> Tensor")`.
+    Schema,
 }
 
 /// A block of statements.

@@ -73,7 +73,7 @@ pub struct Replacement {
     pub why: String,
 }
 
-/// `torch.ops.<namespace>` exists only once `import` has run.
+/// `torch.ops.<namespace>` exists only once `import` has run. Operators that the corpus defines itself come without it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OperatorNamespace {
     pub namespace: String,

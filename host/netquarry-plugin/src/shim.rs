@@ -185,10 +185,6 @@ impl From<index::Answer> for DynamicAnswer {
     fn from(answer: index::Answer) -> Self {
         match answer {
             index::Answer::Definitions(resolved) => Self::Definitions { paths: resolved.paths, why: resolved.why },
-            index::Answer::External(external) => Self::External { statement: external.statement, why: external.why },
-            index::Answer::Statements(substitute) => {
-                Self::Statements { statements: substitute.statements, why: substitute.why }
-            }
             index::Answer::Unknown(why) => Self::Unknown { why },
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::Plugin;
 pub use crate::bindings::repo_shim::netquarry::plugin::index::{
-    Answer, Definition, DefinitionKind, ExternalImport, Question, Resolved, Substitute,
+    Answer, Definition, DefinitionKind, Question, Resolved,
 };
 pub use crate::bindings::repo_shim::netquarry::plugin::rules::{
     BlockArguments, OperatorNamespace, Registry, Replacement, Rule, Tables,
@@ -36,7 +36,7 @@ pub trait RepoShim: Plugin {
     /// A sentence; the shim is then not used at all.
     fn tables(&self) -> Result<Tables, String>;
 
-    /// Says what a name that [`Tables::dynamic_names`] marks stands for in one place.
+    /// Says what a use of a name needs that [`Tables::dynamic_names`] marks.
     ///
     /// # Errors
     ///

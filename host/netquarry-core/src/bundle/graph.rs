@@ -188,6 +188,7 @@ impl Providers<'_> {
                 node.lazy.extend(provided);
             }
         }
+        self.connect_operators(node, definition);
         // A compound statement binds by the imports in it what other files define.
         for import in statement.imports.iter().filter(|import| import.scope.0 == 0 && statement_runs(statement.kind)) {
             for name in 0..u32::try_from(import.names.len()).expect("fewer than 2^32 names") {
@@ -202,6 +203,26 @@ impl Providers<'_> {
         node.eager.retain(|place| *place != own);
         if is_decorated {
             node.called.push(own);
+        }
+    }
+
+    /// Whoever uses an operator needs what upstream would have run of its makers by then; all where that is nothing.
+    fn connect_operators(&self, node: &mut Node, definition: DefinitionId) {
+        for used in self.closure.operator_uses.get(&definition).into_iter().flatten() {
+            // What a shim replaces is no item of its own.
+            let makers =
+                used.definitions.iter().filter_map(|maker| self.places.get(&Item::Definition(*maker)).copied());
+            let makers: Vec<usize> = makers.collect();
+            let earlier: Vec<usize> = makers.iter().copied().filter(|place| self.items[*place].0 < node.rank).collect();
+            let provided = if earlier.is_empty() { makers } else { earlier };
+            let mut references = self.index.statement(definition).references.iter();
+            let reference = references.find(|found| found.range == used.range).expect("uses are references");
+            if is_eager(self.index, definition, reference) {
+                node.called.extend(&provided);
+                node.eager.extend(provided);
+            } else {
+                node.lazy.extend(provided);
+            }
         }
     }
 

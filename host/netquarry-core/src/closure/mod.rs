@@ -6,6 +6,7 @@ mod annotations;
 mod ask;
 mod cuts;
 mod namespace;
+mod operators;
 mod registrations;
 mod registries;
 mod rules;
@@ -22,6 +23,7 @@ use crate::source::TextRange;
 
 pub use cuts::Cuts;
 pub use namespace::Namespace;
+pub use operators::OperatorUse;
 pub use rules::{Dynamics, Rules};
 
 /// A block, by the variable that its class statement binds.
@@ -65,7 +67,9 @@ pub struct Closure {
     pub substitutions: BTreeMap<Variable, Substitution>,
     /// Objects outside of the corpus that a shim replaces, by their dotted path.
     pub external_replacements: BTreeMap<String, Replacement>,
-    /// Imports that register the operators that the block uses.
+    /// The uses of operators that definitions of the closure make.
+    pub operator_uses: BTreeMap<DefinitionId, Vec<OperatorUse>>,
+    /// Imports that register the other operators that the block uses.
     pub operators: Vec<OperatorNamespace>,
     pub replaced: Vec<ReplacedRecord>,
     pub unresolved: Vec<Unresolved>,
@@ -134,6 +138,7 @@ pub fn close(index: &Index, rules: &Rules, target: Target) -> Closure {
             namespaces: BTreeMap::new(),
             substitutions: BTreeMap::new(),
             external_replacements: BTreeMap::new(),
+            operator_uses: BTreeMap::new(),
             operators: Vec::new(),
             replaced: Vec::new(),
             unresolved: Vec::new(),
@@ -233,7 +238,8 @@ impl Closing<'_> {
             }
         }
         for mutation in self.index.mutations_of(variable) {
-            let is_entry = self.rules.registrations(self.index).is_entry(variable, *mutation);
+            let is_entry = self.rules.registrations(self.index).is_entry(variable, *mutation)
+                || self.index.operators().is_entry(variable, *mutation);
             let runs = mutation.file == variable.file || self.may_run(mutation.file);
             if !is_entry && runs && !self.changes_only_dropped(*mutation, variable) {
                 self.need_definition(*mutation, need.clone());
@@ -273,6 +279,7 @@ impl Closing<'_> {
         cuts.decorators.extend(entries);
         cuts.calls.extend(entering_calls);
         self.note_keys(definition);
+        self.complete_operators(definition);
         let (postponed, types) = self.postpone_annotations(definition);
         let mut resolutions = Vec::with_capacity(statement.references.len());
         for (reference, resolution) in statement.references.iter().zip(index.resolutions(definition)) {
@@ -406,37 +413,6 @@ impl Closing<'_> {
             plugin: plugin.to_owned(),
         });
         self.closure.external_replacements.insert(path, replacement.clone());
-    }
-
-    /// `torch.ops.<namespace>` needs the import that registers its operators.
-    fn need_operators(&mut self, reference: &Reference, definition: DefinitionId, resolution: &Resolution) {
-        let Entity::External(external) = &resolution.entity else { return };
-        if external.package() != "torch" {
-            return;
-        }
-        let facts = &self.index.file(definition.file).facts;
-        let mut path = external.object_path();
-        for attribute in &reference.path[resolution.consumed..] {
-            path.push('.');
-            path.push_str(facts.name(attribute.name));
-        }
-        let Some(rest) = path.strip_prefix("torch.ops.") else { return };
-        let namespace = rest.split('.').next().expect("split yields at least one part");
-        self.need_operator_namespace(namespace);
-    }
-
-    fn need_operator_namespace(&mut self, namespace: &str) {
-        if let Some((rule, plugin)) = self.rules.operator_namespace(namespace)
-            && !self.closure.operators.contains(rule)
-        {
-            self.closure.operators.push(rule.clone());
-            self.closure.replaced.push(ReplacedRecord {
-                what: format!("registration of torch.ops.{namespace}"),
-                by: rule.import.clone(),
-                why: rule.why.clone(),
-                plugin: plugin.to_owned(),
-            });
-        }
     }
 
     /// The path of the object that a dotted path of a file leads to.

@@ -97,9 +97,9 @@ impl Rules {
         self.registrations.get_or_init(|| Registrations::gather(index, self))
     }
 
-    /// The facts of a replacement's text; `None` where it is an answer to a question.
-    pub(super) fn replacement_facts(&self, by: &str) -> Option<&FileFacts> {
-        self.replacements.get(by)
+    /// The facts of a replacement's text.
+    pub(super) fn replacement_facts(&self, replacement: &Replacement) -> &FileFacts {
+        self.replacements.get(&replacement.by).expect("all texts of the tables were read")
     }
 
     pub fn arguments(&self, path: &str) -> Option<(&BlockArguments, &str)> {

@@ -15,10 +15,7 @@ impl Closing<'_> {
         for operators in self.rules.operator_namespaces_in(&rule.by) {
             self.need_operator_namespace(&operators.namespace);
         }
-        let uses = match self.rules.replacement_facts(&rule.by) {
-            Some(facts) => self.uses_of(variable, facts),
-            None => Vec::new(),
-        };
+        let uses = self.uses_of(variable, self.rules.replacement_facts(rule));
         self.closure.substitutions.insert(variable, Substitution { rule: rule.clone(), uses: uses.clone() });
         let upstream = self.index.file(variable.file).binders(self.index.variable_name(variable)).next();
         let definition = upstream.map(|(statement, _)| DefinitionId { file: variable.file, statement });

@@ -5,6 +5,7 @@ mod exports;
 mod imports;
 mod lineage;
 mod mutations;
+mod operators;
 mod view;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -20,6 +21,7 @@ use crate::stdlib;
 pub use describe::DescribedClass;
 pub use imports::{FileSet, ImportGraph};
 pub use lineage::Base;
+pub use operators::{Operator, OperatorName, Operators};
 pub use view::IndexView;
 
 /// An index into the files of an [`Index`].
@@ -127,6 +129,7 @@ pub struct Index {
     resolutions: Vec<Vec<OnceLock<Vec<Resolution>>>>,
     /// The statements that change a variable, in the order in which they run.
     mutations: HashMap<Variable, Vec<DefinitionId>>,
+    operators: Operators,
 }
 
 impl Index {
@@ -142,6 +145,7 @@ impl Index {
             imports: ImportGraph::default(),
             resolutions: Vec::new(),
             mutations: HashMap::new(),
+            operators: Operators::default(),
         };
         for source in sources {
             let id = SourceId(u32::try_from(index.sources.len()).expect("fewer than 2^32 sources"));
@@ -152,6 +156,7 @@ impl Index {
         }
         index.imports = ImportGraph::build(&index);
         index.mutations = mutations::of(&index);
+        index.operators = operators::of(&index);
         index.resolutions = index.files.iter().map(|file| vec![OnceLock::new(); file.facts.statements.len()]).collect();
         index
     }
@@ -222,6 +227,11 @@ impl Index {
     /// The statements that change `variable` after it was bound, in the order in which CPython would run them.
     pub fn mutations_of(&self, variable: Variable) -> &[DefinitionId] {
         self.mutations.get(&variable).map_or(&[], Vec::as_slice)
+    }
+
+    /// The operators that the files define through `torch.library`.
+    pub fn operators(&self) -> &Operators {
+        &self.operators
     }
 
     /// The files that an import statement of `file` runs, without the packages around them, in order.

@@ -3,19 +3,21 @@
 //! A case is a section of a Markdown file in `cases/`: files in fences, each after its path; `Target:` names the block;
 //! `Check:` is an expression that must give the same value with the upstream class and with the bundle's; `Definitions:`
 //! lists everything that the closure may hold; a fence after `shim` holds the tables of a shim; `Unresolved:` lists
-//! the names that must be reported, and no others may be; a file below `site-packages/` is installed, not part of the
-//! corpus; `Undefined upstream:` those of them that upstream
-//! leaves undefined itself, `Unknown keys:` the keys that no registry of the closure has.
+//! the names that must be reported, and no others may be; `Undefined upstream:` those of them that upstream
+//! leaves undefined itself, `Because:` what is said about them, `Unknown keys:` the keys that no registry of the closure
+//! has. A fence after `answers` holds what the shim answers about expressions that its tables mark as dynamic. A file
+//! below `site-packages/` is installed and no part of the corpus.
 //! The text of every bundle is a snapshot beside the cases.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
 use netquarry_core::bundle::{self, Bundle};
-use netquarry_core::closure::{self, Rules, Target};
+use netquarry_core::closure::{self, Dynamics, Rules, Target};
+use netquarry_core::dynamic::{DynamicAnswer, DynamicQuestion};
 use netquarry_core::index::{FileId, Index, IndexedSource, Variable};
 use netquarry_core::source::{ContentDigest, Source, SourceFile, SourceKind};
 use netquarry_core::syntax;
@@ -30,10 +32,30 @@ struct Case {
     definitions: Option<Vec<String>>,
     unresolved: Vec<String>,
     undefined_upstream: Vec<String>,
+    /// The messages of the unresolved names.
+    because: Option<Vec<String>>,
     /// `type=BN`
     unknown_keys: Vec<String>,
     /// The tables of a shim, as JSON.
     shim: Option<String>,
+    /// The shim's answers by the expression that it is asked about, as JSON.
+    answers: Option<String>,
+}
+
+/// A shim that knows its answers by heart.
+struct Answers {
+    answers: HashMap<String, DynamicAnswer>,
+    texts: Vec<Arc<str>>,
+}
+
+impl Dynamics for Answers {
+    fn answer(&self, _plugin: &str, question: &DynamicQuestion) -> DynamicAnswer {
+        self.answers.get(&question.expression).unwrap_or_else(|| panic!("no answer about {question:?}")).clone()
+    }
+
+    fn text(&self, file: FileId) -> Arc<str> {
+        self.texts[file.0 as usize].clone()
+    }
 }
 
 fn cases(markdown: &str) -> Vec<Case> {
@@ -46,10 +68,13 @@ fn cases(markdown: &str) -> Vec<Case> {
                 let path: String = path.take().expect("a fence follows the path of its file");
                 let case = cases.last_mut().expect("a file belongs to a case");
                 let body = fence.take().expect("just seen");
-                match path.strip_prefix("site-packages/") {
-                    Some(path) => drop(case.installed.insert(path.to_owned(), body)),
-                    None if path == "shim" => case.shim = Some(body),
-                    None => drop(case.files.insert(path, body)),
+                match path.as_str() {
+                    "shim" => case.shim = Some(body),
+                    "answers" => case.answers = Some(body),
+                    path => match path.strip_prefix("site-packages/") {
+                        Some(path) => drop(case.installed.insert(path.to_owned(), body)),
+                        None => drop(case.files.insert(path.to_owned(), body)),
+                    },
                 }
             } else {
                 body.push_str(line);
@@ -72,6 +97,7 @@ fn cases(markdown: &str) -> Vec<Case> {
                 "Check" => case.check = Some(value.to_owned()),
                 "Definitions" => case.definitions = Some(list()),
                 "Undefined upstream" => case.undefined_upstream = list(),
+                "Because" => case.because = Some(list()),
                 "Unknown keys" => case.unknown_keys = list(),
                 "Unresolved" => case.unresolved = list(),
                 _ => panic!("`{key}` is no key of a case"),
@@ -112,7 +138,12 @@ fn assemble(case: &Case) -> (Bundle, Vec<String>) {
         })
         .unwrap_or_else(|| panic!("`{}` has no class `{}`", case.title, case.target));
     let tables = case.shim.iter().map(|shim| serde_json::from_str(shim).expect("the tables of a shim")).collect();
-    let closed = closure::close(&index, &Rules::new(tables), target);
+    let mut rules = Rules::new(tables);
+    if let Some(answers) = &case.answers {
+        let answers = serde_json::from_str(answers).expect("answers by expression");
+        rules = rules.with_dynamics(Arc::new(Answers { answers, texts: texts.clone() }));
+    }
+    let closed = closure::close(&index, &rules, target);
     let definitions = closed.definitions.keys().map(|definition| index.definition_path(*definition));
     let definitions = definitions.map(|path| path.trim_start_matches("case:").to_owned()).collect();
     let bundle = bundle::assemble(&index, &closed, &|file: FileId| texts[file.0 as usize].clone());
@@ -169,6 +200,12 @@ fn check(case: &Case) -> Result<(), String> {
     unresolved.dedup();
     if unresolved != case.unresolved {
         return Err(format!("unresolved are {unresolved:?}, not {:?}", case.unresolved));
+    }
+    let messages: Vec<&String> = bundle.unresolved.iter().map(|unresolved| &unresolved.message).collect();
+    if let Some(expected) = &case.because
+        && messages != expected.iter().collect::<Vec<_>>()
+    {
+        return Err(format!("the unresolved names come with {messages:?}"));
     }
     if let Some(expected) = &case.definitions {
         let mut expected = expected.clone();

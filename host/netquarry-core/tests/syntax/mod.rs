@@ -86,6 +86,7 @@ fn render_statement(facts: &FileFacts, text: &str, statement: &Statement, output
             KeyPlace::Positional => "positional".to_owned(),
             KeyPlace::Named(name) => format!("named {}", facts.name(name)),
             KeyPlace::Item => "item".to_owned(),
+            KeyPlace::Schema => "schema".to_owned(),
         };
         writeln!(output, "    key {:?} at `{}` {place}", key.value, slice(key.range))?;
     }

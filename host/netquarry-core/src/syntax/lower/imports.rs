@@ -30,6 +30,8 @@ impl Lowerer<'_> {
         match import.names.as_slice() {
             [alias] if alias.name.as_str() == "*" => {
                 self.import_statement(span, ImportForm::Star { level, module }, &[]);
+                // Whatever it brings may bind a name anew.
+                self.constants.clear();
                 let star = self.names.intern("*");
                 let import = self.last_import();
                 let kind = BindingKind::Import { import, name: 0 };

@@ -5,8 +5,13 @@ use rustpython_parser::ast::{self, Ranged};
 use super::Lowerer;
 use super::calls::{is_identifier, string_constant};
 use crate::facts::{KeyPlace, KeyString};
+use crate::syntax::names::normalized;
+use crate::syntax::scopes::MODULE;
 
 const LONGEST_KEY: usize = 96;
+
+/// A schema may be put together of constants, and is longer than a key.
+const LONGEST_CONSTANT: usize = 1024;
 
 impl Lowerer<'_> {
     pub(super) fn keys_of_call(&mut self, call: &ast::ExprCall) {
@@ -58,11 +63,7 @@ impl Lowerer<'_> {
     fn note_keys(&mut self, place: KeyPlace, value: &ast::Expr) {
         match value {
             ast::Expr::Constant(ast::ExprConstant { value: ast::Constant::Str(text), .. }) => {
-                let is_key = !text.is_empty() && text.len() <= LONGEST_KEY && !text.contains(char::is_whitespace);
-                if is_key {
-                    let range = self.text.original_range(value.range().into());
-                    self.draft.statement.keys.push(KeyString { range, place, value: text.as_str().into() });
-                }
+                self.note_key(place, value, text);
             }
             ast::Expr::List(list) => list.elts.iter().for_each(|element| self.note_keys(place, element)),
             ast::Expr::Tuple(tuple) => tuple.elts.iter().for_each(|element| self.note_keys(place, element)),
@@ -70,7 +71,77 @@ impl Lowerer<'_> {
                 self.note_keys(place, &conditional.body);
                 self.note_keys(place, &conditional.orelse);
             }
-            _ => {}
+            computed => {
+                if let Some(text) = self.computed_text(computed) {
+                    self.note_key(place, computed, &text);
+                }
+            }
         }
     }
+
+    fn note_key(&mut self, place: KeyPlace, value: &ast::Expr, text: &str) {
+        let (place, text) = match schema_name(text) {
+            Some(name) => (KeyPlace::Schema, name),
+            None => (place, text),
+        };
+        let is_key = !text.is_empty() && text.len() <= LONGEST_KEY && !text.contains(char::is_whitespace);
+        if is_key {
+            let range = self.text.original_range(value.range().into());
+            self.draft.statement.keys.push(KeyString { range, place, value: text.into() });
+        }
+    }
+
+    /// The text of an expression that names string constants of the module.
+    ///
+    /// ```python
+    /// NAMESPACE = "mylib"
+    /// define(f"{NAMESPACE}::scale", "(Tensor x) -> Tensor")
+    /// ```
+    fn computed_text(&self, expression: &ast::Expr) -> Option<String> {
+        if self.context.scope != MODULE || self.constants.is_empty() {
+            return None;
+        }
+        self.constant_text(expression)
+    }
+
+    /// The text to which a name at module level is bound for certain, if `value` is one.
+    pub(super) fn constant_bound(&self, value: &ast::Expr) -> Option<String> {
+        let is_certain = self.context.scope == MODULE && !self.context.conditional;
+        is_certain.then(|| self.constant_text(value)).flatten()
+    }
+
+    /// Notes the text to which a name was just bound; whatever else binds the name makes it unknown again.
+    pub(super) fn note_constant(&mut self, name: &ast::ExprName, constant: Option<String>) {
+        if let Some(text) = constant {
+            self.constants.insert(normalized(&name.id).into(), text);
+        }
+    }
+
+    /// The text to which an expression at module level evaluates, as far as the walk has come.
+    fn constant_text(&self, expression: &ast::Expr) -> Option<String> {
+        let text = match expression {
+            ast::Expr::Constant(ast::ExprConstant { value: ast::Constant::Str(text), .. }) => text.clone(),
+            ast::Expr::Name(name) => self.constants.get(&*normalized(&name.id))?.clone(),
+            ast::Expr::BinOp(sum) if sum.op == ast::Operator::Add => {
+                self.constant_text(&sum.left)? + &self.constant_text(&sum.right)?
+            }
+            ast::Expr::JoinedStr(joined) => {
+                joined.values.iter().map(|part| self.constant_text(part)).collect::<Option<String>>()?
+            }
+            ast::Expr::FormattedValue(part)
+                if part.format_spec.is_none() && part.conversion == ast::ConversionFlag::None =>
+            {
+                self.constant_text(&part.value)?
+            }
+            _ => return None,
+        };
+        (text.len() <= LONGEST_CONSTANT).then_some(text)
+    }
+}
+
+/// The operator that a schema is about: `scale` in `scale(Tensor x) -> Tensor`.
+fn schema_name(text: &str) -> Option<&str> {
+    let (name, signature) = text.trim_start().split_once('(')?;
+    let is_name = |char: char| char.is_ascii_alphanumeric() || matches!(char, '_' | ':' | '.');
+    (!name.is_empty() && name.chars().all(is_name) && signature.contains("->")).then_some(name)
 }

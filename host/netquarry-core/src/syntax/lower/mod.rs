@@ -18,6 +18,8 @@ mod patterns;
 mod statements;
 mod targets;
 
+use std::collections::HashMap;
+
 use rustpython_parser::ast::{self, Ranged};
 
 use super::names::Names;
@@ -54,6 +56,8 @@ struct Lowerer<'a> {
     /// What the walk stands under, within the innermost function.
     guards: Vec<Guard>,
     suites: u32,
+    /// The strings to which module-level names are bound, as far as the walk has come.
+    constants: HashMap<Box<str>, String>,
     /// The attributes of all uses, which keep indices into it.
     attributes: Vec<Attribute>,
     draft: Draft,
@@ -167,6 +171,7 @@ impl<'a> Lowerer<'a> {
             },
             guards: Vec::new(),
             suites: 0,
+            constants: HashMap::new(),
             attributes: Vec::new(),
             draft: Draft::new(Span { start: 0, end: 0 }, 0, text),
             finished: Vec::new(),
@@ -294,6 +299,7 @@ impl<'a> Lowerer<'a> {
         if !self.is_global(scope, name) {
             return;
         }
+        self.constants.remove(self.names.get(name));
         if !self.context.in_function {
             let range = self.text.original_range(span);
             let conditional = self.context.conditional;

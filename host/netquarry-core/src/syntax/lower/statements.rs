@@ -100,9 +100,13 @@ impl Lowerer<'_> {
 
     fn assign(&mut self, assign: &ast::StmtAssign) {
         self.keys_of_assignment(&assign.targets, &assign.value);
+        let constant = self.constant_bound(&assign.value);
         let end = Span::from(assign.range).end;
         for target in &assign.targets {
             self.binding_at(end, |lowerer| lowerer.target(target, BindingKind::Assignment));
+        }
+        if let [ast::Expr::Name(name)] = assign.targets.as_slice() {
+            self.note_constant(name, constant);
         }
         self.value(&assign.value);
     }
@@ -113,12 +117,16 @@ impl Lowerer<'_> {
         let end = Span::from(assign.range).end;
         match &*assign.target {
             ast::Expr::Name(name) => match &assign.value {
-                Some(_) => self.binding_at(end, |lowerer| {
-                    let symbol = lowerer.bind(&name.id, name.range.into(), BindingKind::Assignment);
-                    if !is_parenthesised && lowerer.records() {
-                        lowerer.scopes.entry_mut(lowerer.context.scope, symbol).annotated = true;
-                    }
-                }),
+                Some(value) => {
+                    let constant = self.constant_bound(value);
+                    self.binding_at(end, |lowerer| {
+                        let symbol = lowerer.bind(&name.id, name.range.into(), BindingKind::Assignment);
+                        if !is_parenthesised && lowerer.records() {
+                            lowerer.scopes.entry_mut(lowerer.context.scope, symbol).annotated = true;
+                        }
+                    });
+                    self.note_constant(name, constant);
+                }
                 None if is_parenthesised => {}
                 None => {
                     self.bind(&name.id, name.range.into(), BindingKind::Declaration);
