@@ -275,6 +275,17 @@ impl Index {
         Some(self.resolve_imported(variable.file, import, place))
     }
 
+    /// The file from which a module takes a name that an import under `if TYPE_CHECKING:` alone declares.
+    pub(crate) fn declared_file(&self, file: FileId, name: &str) -> Option<FileId> {
+        let (statement, import, place) = self.declared_import(file, name)?;
+        let import = &self.file(file).statement(statement).imports[import as usize];
+        match self.resolve_imported(file, import, place) {
+            Entity::Variable(variable) => Some(variable.file),
+            Entity::Module(module) => Some(module),
+            _ => None,
+        }
+    }
+
     fn imported(&self, file: FileId, import: &ImportStatement, place: u32, trail: &mut Trail) -> Entity {
         let indexed = self.file(file);
         let facts = &indexed.facts;

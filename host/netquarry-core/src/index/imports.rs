@@ -175,7 +175,8 @@ fn runs_with_module(index: &Index, file: FileId, import: &ImportStatement) -> bo
     !import.guards.contains(&Guard::TypeChecking)
 }
 
-/// The files that an import statement runs, without the packages around them, in order.
+/// The files that an import statement runs, without the packages around them, in order. Those are modules, and where a
+/// module gives its names lazily, the ones that it takes them from.
 pub(super) fn imported_files(index: &Index, file: FileId, import: &ImportStatement) -> Vec<FileId> {
     let indexed = index.file(file);
     let find = |module: &str| match index.find_module(indexed.source, module) {
@@ -191,7 +192,11 @@ pub(super) fn imported_files(index: &Index, file: FileId, import: &ImportStateme
                 let name = indexed.facts.name(name.name);
                 find(&format!("{module}.{name}"))
             });
-            find(&module).into_iter().chain(submodules).collect()
+            let found = find(&module);
+            let names = import.names.iter().map(|name| indexed.facts.name(name.name));
+            let declaring = found.iter().flat_map(|module| names.clone().map(|name| (*module, name)));
+            let declared = declaring.filter_map(|(module, name)| index.declared_file(module, name));
+            found.into_iter().chain(submodules).chain(declared).collect()
         }
     }
 }
