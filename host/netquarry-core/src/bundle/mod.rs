@@ -27,7 +27,7 @@ pub use edits::Edit;
 pub type Texts<'texts> = dyn Fn(FileId) -> Arc<str> + Sync + 'texts;
 
 /// One block as one self-contained Python file.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bundle {
     /// Imports and definitions, without a header.
     pub text: String,

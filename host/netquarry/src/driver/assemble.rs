@@ -181,7 +181,7 @@ fn bundle_file(
         lines: line_count(&text),
         code_start: header.len(),
         text: Arc::from(text),
-        line_map: bundle.line_map.iter().map(|span| below(span, header_lines)).collect(),
+        line_map: std::mem::take(&mut bundle.line_map).into_iter().map(|span| below(span, header_lines)).collect(),
         own_packages: origins
             .iter()
             .flat_map(|source| &packages[source.0 as usize])
@@ -206,12 +206,12 @@ fn licenses<'a>(indexed: &'a Indexed, closure: &Closure) -> BTreeMap<(&'a str, &
     closure.definitions.keys().map(license).collect()
 }
 
-fn below(span: &bundle::LineSpan, header_lines: u32) -> LineSpan {
+fn below(span: bundle::LineSpan, header_lines: u32) -> LineSpan {
     let bundle_start = span.bundle_start + header_lines;
     LineSpan {
         bundle_start,
         bundle_end: bundle_start + span.lines.saturating_sub(1),
-        path: span.path.clone(),
+        path: span.path,
         upstream_start: span.upstream_start,
     }
 }

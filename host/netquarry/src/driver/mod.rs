@@ -113,11 +113,11 @@ pub fn made(
 const BATCH: usize = 256;
 
 /// The records of all candidates, before deduplication.
-pub fn records(context: &Context<'_>, made: &Made, validated: &Validated) -> Vec<BlockRecord> {
-    records::records(&records::Found {
+pub fn records(context: &Context<'_>, made: &mut Made, validated: &Validated) -> Vec<BlockRecord> {
+    records::records(records::Found {
         indexed: &made.indexed,
         candidates: &made.candidates,
-        assembled: &made.assembled,
+        assembled: &mut made.assembled,
         verdicts: &validated.verdicts,
         gate: context.settings.gate,
     })

@@ -15,53 +15,63 @@ use super::signature;
 pub struct Found<'a> {
     pub indexed: &'a Indexed,
     pub candidates: &'a [Candidate],
-    pub assembled: &'a Assembled,
+    /// What it tells of a bundle's closure and edits moves into the record: it is most of what a bundle takes.
+    pub assembled: &'a mut Assembled,
     pub verdicts: &'a [Option<Verdict>],
     pub gate: Level,
 }
 
 /// The records of all candidates, in their order, before deduplication.
-pub fn records(found: &Found<'_>) -> Vec<BlockRecord> {
-    let parts = found.candidates.iter().zip(&found.assembled.bundles).zip(&found.assembled.origins).zip(found.verdicts);
+pub fn records(found: Found<'_>) -> Vec<BlockRecord> {
+    let Found { indexed, candidates, assembled, verdicts, gate } = found;
+    let parts = candidates.iter().zip(&mut assembled.bundles).zip(&assembled.origins).zip(verdicts);
+    let facts = |candidate| Facts { indexed, candidate, gate };
     parts
-        .map(|(((candidate, bundle), origin), verdict)| record(found, candidate, bundle, origin, verdict.as_ref()))
+        .map(|(((candidate, bundle), origin), verdict)| record(&facts(candidate), bundle, origin, verdict.as_ref()))
         .collect()
 }
 
+/// What is known of a candidate before it becomes a bundle.
+struct Facts<'a> {
+    indexed: &'a Indexed,
+    candidate: &'a Candidate,
+    gate: Level,
+}
+
 fn record(
-    found: &Found<'_>,
-    candidate: &Candidate,
-    bundle: &Attempt<BundleFile>,
+    facts: &Facts<'_>,
+    bundle: &mut Attempt<BundleFile>,
     origin: &Origin,
     verdict: Option<&Verdict>,
 ) -> BlockRecord {
+    let Facts { indexed, candidate, gate } = *facts;
     let unvalidated = Verdict::default();
     let verdict_or_none = verdict.unwrap_or(&unvalidated);
-    let file = bundle.as_ref().ok();
     let level = verdict_or_none.level();
     let failure = match bundle {
         Ok(_) => verdict_or_none.failure.clone(),
         Err(reason) => Some(not_assembled(reason, origin)),
     };
-    let parts = file.map(|file| &file.bundle);
+    let bundled = bundle.as_mut().map(|file| std::mem::take(&mut file.bundle)).unwrap_or_default();
+    let file = bundle.as_ref().ok();
     BlockRecord {
         block: candidate.block.clone(),
         name: candidate.name.clone(),
         category: candidate.category,
         discovered_by: candidate.reason.clone(),
         source: origin.source.clone(),
-        bundle: file.map(|_| bundle_path(candidate, level >= found.gate as u8)),
+        bundle: file.map(|_| bundle_path(candidate, level >= gate as u8)),
         sha256: file.map(|file| file.sha256.clone()),
         lines: file.map(|file| file.lines),
         requirements: file.map(|file| file.requirements.clone()).unwrap_or_default(),
         operator_imports: file.map(|file| file.operator_packages.clone()).unwrap_or_default(),
-        unresolved: parts.map(|bundle| bundle.unresolved.clone()).unwrap_or_default(),
-        unknown_keys: parts.map(|bundle| bundle.unknown_keys.clone()).unwrap_or_default(),
-        replaced: parts.map(|bundle| bundle.replaced.clone()).unwrap_or_default(),
-        edits: parts.map(|bundle| bundle.edits.clone()).unwrap_or_default(),
-        closure: parts.map(|bundle| bundle.closure.clone()).unwrap_or_default(),
-        constructor: signature::parameters(found.indexed, candidate.target.variable, "__init__"),
-        forward: signature::parameters(found.indexed, candidate.target.variable, "forward"),
+        unresolved: bundled.unresolved,
+        unknown_keys: bundled.unknown_keys,
+        replaced: bundled.replaced,
+        edits: bundled.edits,
+        closure: bundled.closure,
+        constructor: signature::parameters(indexed, candidate.target.variable, "__init__"),
+        forward: signature::parameters(indexed, candidate.target.variable, "forward"),
         level,
         levels: levels(verdict_or_none),
         failure,

@@ -80,7 +80,7 @@ fn afresh(
     let environment = python.wait(context.console)?;
     made.stages.extend(preparing.map(|watch| watch.stop("environment", 1, 0)));
     let validated = validate::validate(context, &environment, &fetched.sources, &made)?;
-    let mut records = records(context, &made, &validated);
+    let mut records = records(context, &mut made, &validated);
     let contenders = contenders(context, &made, &records);
     let curated = curate::curate(&context.pool, context.console, &plugins.dedup, &contenders);
     super::records::decide(&mut records, &curated.decisions);
