@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use netquarry_core::facts::{ClassFacts, FileFacts, ImportForm};
 use netquarry_core::record::BlockRecord;
@@ -19,9 +19,11 @@ use crate::configuration::Settings;
 use crate::console::Console;
 use crate::driver::context::Context;
 use crate::driver::fetch::{self, Fetched};
+use crate::driver::provision::layers_folder;
 use crate::driver::python::Python;
 use crate::driver::upstream::Upstreams;
 use crate::driver::validate::options;
+use crate::environment::Layer;
 use crate::findings::level_name;
 use crate::interrupt;
 use crate::library::manifest;
@@ -89,11 +91,12 @@ pub(super) fn files(
     let has_upstream = settings.level >= Level::Parity && readable.iter().any(|named| named.record.is_some());
     let fetched = if has_upstream { Some(sources(settings, console)?) } else { None };
     let upstreams = fetched.as_ref().map(|fetched| Upstreams::new(&fetched.sources, &environment)).transpose()?;
-    if let Some(upstreams) = &upstreams {
-        upstreams.write()?;
-        for (job, named) in jobs.iter_mut().zip(&readable) {
-            job.upstream = named.record.as_ref().and_then(|record| upstream(record, upstreams));
-        }
+    upstreams.iter().try_for_each(Upstreams::write)?;
+    for (job, named) in jobs.iter_mut().zip(&readable) {
+        let Some(record) = &named.record else { continue };
+        job.layers = layers(record, settings);
+        let upstream = upstreams.as_ref().and_then(|upstreams| upstream(record, upstreams));
+        job.upstream = upstream.map(|upstream| Upstream { layers: Arc::clone(&job.layers), ..upstream });
     }
     let task = console.task("Validating", "files", jobs.len() as u64);
     let verdicts: Mutex<Vec<Option<Verdict>>> = Mutex::new(vec![None; jobs.len()]);
@@ -176,6 +179,7 @@ fn job(file: &Path, class: Option<String>, record: Option<&BlockRecord>, console
         file: fs::canonicalize(file).map_err(|error| Problem::io("find", file, error))?,
         class_name,
         blocked_packages: record.map(own_packages).unwrap_or_default(),
+        layers: Arc::default(),
         operator_packages: record.map(|record| record.operator_imports.clone()).unwrap_or_default(),
         arguments: None,
         line_map: Vec::new(),
@@ -288,6 +292,12 @@ fn upstream(record: &BlockRecord, upstreams: &Upstreams<'_>) -> Option<Upstream>
     let beside = record.closure.iter().filter_map(|closed| closed.definition.split_once(':'));
     let beside: BTreeSet<&str> = beside.map(|(source, _)| source).collect();
     upstreams.class(&source.name, module, &record.name, &source.sha1, &beside)
+}
+
+/// What was installed for a bundle of a library, as far as it is still there.
+fn layers(record: &BlockRecord, settings: &Settings) -> Arc<[Layer]> {
+    let folder = layers_folder(settings);
+    record.installed.iter().filter_map(|installed| Layer::find(&folder, &installed.name, &installed.version)).collect()
 }
 
 /// The packages that a bundle of a library must do without: those that its code is from.

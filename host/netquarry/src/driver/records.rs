@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use netquarry_core::record::{BlockRecord, DedupDecision, DedupOutcome};
+use netquarry_core::record::{BlockRecord, DedupDecision, DedupOutcome, InstalledDistribution};
 use netquarry_core::verdict::{Failure, FailureClass, Level, Outcome as LevelOutcome, Verdict};
 
 use super::assemble::{Assembled, BundleFile, Origin};
@@ -17,14 +17,20 @@ pub struct Found<'a> {
     pub candidates: &'a [Candidate],
     pub assembled: &'a Assembled,
     pub verdicts: &'a [Option<Verdict>],
+    /// What was installed for each.
+    pub installed: &'a [Vec<InstalledDistribution>],
     pub gate: Level,
 }
 
 /// The records of all candidates, in their order, before deduplication.
 pub fn records(found: &Found<'_>) -> Vec<BlockRecord> {
-    let parts = found.candidates.iter().zip(&found.assembled.bundles).zip(&found.assembled.origins).zip(found.verdicts);
-    parts
-        .map(|(((candidate, bundle), origin), verdict)| record(found, candidate, bundle, origin, verdict.as_ref()))
+    let parts = found.candidates.iter().zip(&found.assembled.bundles).zip(&found.assembled.origins);
+    let records = parts.zip(found.verdicts).zip(found.installed);
+    records
+        .map(|((((candidate, bundle), origin), verdict), installed)| BlockRecord {
+            installed: installed.clone(),
+            ..record(found, candidate, bundle, origin, verdict.as_ref())
+        })
         .collect()
 }
 
@@ -54,6 +60,7 @@ fn record(
         sha256: file.map(|file| file.sha256.clone()),
         lines: file.map(|file| file.lines),
         requirements: file.map(|file| file.requirements.clone()).unwrap_or_default(),
+        installed: Vec::new(),
         operator_imports: file.map(|file| file.operator_packages.clone()).unwrap_or_default(),
         unresolved: parts.map(|bundle| bundle.unresolved.clone()).unwrap_or_default(),
         unknown_keys: parts.map(|bundle| bundle.unknown_keys.clone()).unwrap_or_default(),
@@ -85,6 +92,7 @@ fn not_assembled(reason: &str, origin: &Origin) -> Failure {
         class: FailureClass::Harness,
         message: reason.to_owned(),
         upstream: Some(format!("{}:{line}", origin.source.path)),
+        hint: None,
     }
 }
 

@@ -1,10 +1,12 @@
 //! Stage 6: the verdict on every bundle, from the store where it was reached before.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use netquarry_core::closure::Rules;
+use netquarry_core::record::InstalledDistribution;
 use netquarry_core::verdict::{FailureClass, Level, Verdict};
 use netquarry_store::{StoreError, VerdictContext};
 
@@ -14,9 +16,10 @@ use super::blame::blame;
 use super::context::Context;
 use super::discover::Candidate;
 use super::fetch::FetchedSource;
+use super::provision::{Provision, Want};
 use super::upstream::Upstreams;
 use crate::course::{Stage, StageCourse, Stopwatch, ValidationCourse};
-use crate::environment::Environment;
+use crate::environment::{Environment, Layer};
 use crate::interrupt;
 use crate::problem::Problem;
 use crate::quantity::{human_count, human_seconds, human_things};
@@ -26,6 +29,10 @@ use crate::validate::{self, Job, Options, Upstream, WorkerStatistics};
 pub struct Validated {
     /// One for each candidate, in their order; `None` where there is no bundle.
     pub verdicts: Vec<Option<Verdict>>,
+    /// What was installed for each of them.
+    pub installed: Vec<Vec<InstalledDistribution>>,
+    /// Nothing is missing that could be there another time.
+    pub is_final: bool,
     /// What running the bundles took; `None` where none had to run.
     pub workers: Option<ValidationCourse>,
     pub course: StageCourse,
@@ -64,42 +71,62 @@ pub fn validate(
     let scratch = tempfile::Builder::new().prefix("netquarry-bundles-").tempdir();
     let scratch = scratch.map_err(|error| Problem::io("make a folder in", &std::env::temp_dir(), error))?;
     let upstreams = if options.level >= Level::Parity { Some(Upstreams::new(sources, environment)?) } else { None };
+    let mut provision = Provision::new(context, environment, sources);
 
-    let work: Vec<Work> = candidates
-        .iter()
-        .zip(&assembled.bundles)
-        .enumerate()
-        .filter_map(|(position, (candidate, bundle))| {
-            let bundle = bundle.as_ref().ok()?;
-            let upstream = upstreams.as_ref().and_then(|all| all.of(&made.indexed, candidate, bundle));
-            Some(work(position, candidate, bundle, rules, scratch.path(), upstream))
-        })
-        .collect();
-    let total = work.len();
+    let mut pending: Vec<usize> = (0..candidates.len()).filter(|at| assembled.bundles[*at].is_ok()).collect();
+    let bundle = |at: usize| assembled.bundles[at].as_ref().expect("only bundles are validated");
+    let mut wants = vec![Want::default(); candidates.len()];
+    for at in &pending {
+        wants[*at] = provision.want(bundle(*at));
+    }
+    let total = pending.len();
     let mut verdicts: Vec<Option<Verdict>> = vec![None; candidates.len()];
-    let mut known = context.store.verdicts(verdict_context, work.iter().map(|work| work.key.as_str()))?;
-    if context.settings.retry_failed {
-        known.retain(|_, verdict| verdict.failure.is_none());
-    }
-    let mut waiting = Vec::new();
-    for work in work {
-        match known.get(&work.key) {
-            Some(verdict) => verdicts[work.position] = Some(verdict.clone()),
-            None => waiting.push(work),
+    let mut ran: BTreeSet<usize> = BTreeSet::new();
+    let mut statistics: Option<WorkerStatistics> = None;
+    // Each round has the bundles that have missed something in the one before that could be had.
+    while !pending.is_empty() {
+        provision.install(pending.iter().map(|at| &wants[*at]))?;
+        let work: Vec<Work> = pending
+            .iter()
+            .map(|at| {
+                let layers = provision.layers(&wants[*at]);
+                let upstream = upstreams.as_ref().and_then(|all| all.of(&made.indexed, &candidates[*at], bundle(*at)));
+                let upstream = upstream.map(|upstream| Upstream { layers: Arc::clone(&layers), ..upstream });
+                work(*at, &candidates[*at], bundle(*at), rules, scratch.path(), (layers, upstream))
+            })
+            .collect();
+        let count = work.len();
+        let mut known = context.store.verdicts(verdict_context, work.iter().map(|work| work.key.as_str()))?;
+        if context.settings.retry_failed {
+            known.retain(|_, verdict| verdict.failure.is_none());
         }
+        let mut waiting = Vec::new();
+        for work in work {
+            match known.get(&work.key) {
+                Some(verdict) => verdicts[work.position] = Some(verdict.clone()),
+                None => waiting.push(work),
+            }
+        }
+        if !waiting.is_empty() {
+            // Whoever ran in an earlier round has seen them written.
+            if statistics.is_none() {
+                upstreams.iter().try_for_each(Upstreams::write)?;
+            }
+            ran.extend(waiting.iter().map(|work| work.position));
+            let keep = |key: &str, verdict: &Verdict| context.store.put_verdicts(verdict_context, [(key, verdict)]);
+            let run = Run { candidates, assembled, environment, options: &options, keep: &keep };
+            statistics.get_or_insert_default().add(run.all(context, waiting, count, &mut verdicts)?);
+        }
+        pending.retain(|at| {
+            let verdict = verdicts[*at].as_ref().expect("it was reached a moment ago");
+            provision.extend(&mut wants[*at], bundle(*at), verdict)
+        });
     }
-    let cached = total - waiting.len();
-    let statistics = if waiting.is_empty() {
-        None
-    } else {
-        upstreams.iter().try_for_each(Upstreams::write)?;
-        let keep = |key: &str, verdict: &Verdict| context.store.put_verdicts(verdict_context, [(key, verdict)]);
-        let run = Run { candidates, assembled, environment, options: &options, keep: &keep };
-        Some(run.all(context, waiting, total, &mut verdicts)?)
-    };
+    let cached = total - ran.len();
     for (position, verdict) in verdicts.iter_mut().enumerate() {
         if let (Some(verdict), Ok(bundle)) = (verdict, &assembled.bundles[position]) {
             blame(&made.indexed, bundle, verdict);
+            provision.explain(&wants[position], bundle, verdict);
         }
     }
     let elapsed = human_seconds(watch.elapsed().as_secs_f64());
@@ -108,7 +135,13 @@ pub fn validate(
         &format!("{} in {elapsed}, {} from the cache", human_things(total, "bundle"), human_count(cached)),
     );
     let workers = statistics.as_ref().map(workers);
-    Ok(Validated { verdicts, workers, course: watch.stop("bundle", total, cached) })
+    Ok(Validated {
+        verdicts,
+        installed: wants.iter().map(|want| provision.installed(want)).collect(),
+        is_final: !provision.is_incomplete(),
+        workers,
+        course: watch.stop("bundle", total, cached),
+    })
 }
 
 fn workers(statistics: &WorkerStatistics) -> ValidationCourse {
@@ -195,7 +228,7 @@ fn work(
     bundle: &BundleFile,
     rules: &Rules,
     folder: &Path,
-    upstream: Option<Upstream>,
+    (layers, upstream): (Arc<[Layer]>, Option<Upstream>),
 ) -> Work {
     let job = Job {
         id: candidate.block.clone(),
@@ -203,6 +236,7 @@ fn work(
         class_name: candidate.name.clone(),
         blocked_packages: bundle.own_packages.clone(),
         operator_packages: bundle.operator_packages.clone(),
+        layers,
         arguments: rules.arguments(&candidate.block).map(|(arguments, _)| arguments.clone()),
         line_map: bundle.line_map.clone(),
         upstream,
