@@ -13,7 +13,7 @@ const CORPUS: &str = r#"{
 const PROJECT: &str = r#"[project]
 name = "tunnels"
 version = "1.0"
-dependencies = ["torch", "PySocks==1.7.1"]
+dependencies = ["torch", "PySocks==1.7.1", "python-dotenv==1.2.1"]
 [project.optional-dependencies]
 all = ["sniffio==1.3.1", "h11==0.16.0"]
 "#;
@@ -30,7 +30,8 @@ fn playground() -> Playground {
     let playground = Playground::new();
     playground.write("corpus.json", CORPUS);
     playground.write("tunnels/pyproject.toml", PROJECT);
-    playground.write("tunnels/tunnels/__init__.py", "");
+    // Upstream needs as a whole what no single block needs.
+    playground.write("tunnels/tunnels/__init__.py", "import dotenv\n");
     let modules = [
         ("needed", "import socks as it", "Needed"),
         ("optional", "import sniffio as it", "Optional"),

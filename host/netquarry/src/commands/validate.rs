@@ -18,8 +18,8 @@ use crate::arguments::PipelineArguments;
 use crate::configuration::Settings;
 use crate::console::Console;
 use crate::driver::context::Context;
-use crate::driver::fetch::{self, Fetched};
-use crate::driver::provision::layers_folder;
+use crate::driver::fetch;
+use crate::driver::provision::{Provision, Want, layers_folder};
 use crate::driver::python::Python;
 use crate::driver::upstream::Upstreams;
 use crate::driver::validate::options;
@@ -89,14 +89,24 @@ pub(super) fn files(
     let wanted = wanted(asked, settings);
     let environment = Python::start(settings, console)?.wait(console)?;
     let has_upstream = settings.level >= Level::Parity && readable.iter().any(|named| named.record.is_some());
-    let fetched = if has_upstream { Some(sources(settings, console)?) } else { None };
+    let context = if has_upstream { Some(Context::open(settings, console)?) } else { None };
+    let fetched = context.as_ref().map(|context| fetch::fetch(context, fetch::corpus(settings)?)).transpose()?;
     let upstreams = fetched.as_ref().map(|fetched| Upstreams::new(&fetched.sources, &environment)).transpose()?;
-    upstreams.iter().try_for_each(Upstreams::write)?;
     for (job, named) in jobs.iter_mut().zip(&readable) {
         let Some(record) = &named.record else { continue };
         job.layers = layers(record, settings);
-        let upstream = upstreams.as_ref().and_then(|upstreams| upstream(record, upstreams));
-        job.upstream = upstream.map(|upstream| Upstream { layers: Arc::clone(&job.layers), ..upstream });
+        job.upstream = upstreams.as_ref().and_then(|upstreams| upstream(record, upstreams));
+    }
+    if let (Some(context), Some(fetched), Some(upstreams)) = (&context, &fetched, &upstreams) {
+        upstreams.write()?;
+        let mut provision = Provision::new(context, &environment, &fetched.sources);
+        let records = || readable.iter().map(|named| named.record.as_ref());
+        let wants: Vec<Want> = records().map(|record| record.map(Want::of_record).unwrap_or_default()).collect();
+        provision.install(wants.iter(), true)?;
+        for (job, want) in jobs.iter_mut().zip(&wants) {
+            let Some(upstream) = &mut job.upstream else { continue };
+            upstream.layers = provision.upstream_layers(want, &job.layers);
+        }
     }
     let task = console.task("Validating", "files", jobs.len() as u64);
     let verdicts: Mutex<Vec<Option<Verdict>>> = Mutex::new(vec![None; jobs.len()]);
@@ -273,12 +283,6 @@ impl Libraries {
         let is_its = |record: &&BlockRecord| record.bundle.as_deref().is_some_and(|path| Path::new(path) == relative);
         Ok(self.records[library].iter().find(is_its).cloned())
     }
-}
-
-/// The sources of the corpus, with which bundles are compared.
-fn sources(settings: &Settings, console: &Console) -> Result<Fetched, Problem> {
-    let context = Context::open(settings, console)?;
-    fetch::fetch(&context, fetch::corpus(settings)?)
 }
 
 /// The class that a bundle was made from, where the corpus has its source at the version of the record.

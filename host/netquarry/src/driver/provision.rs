@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use netquarry_core::record::InstalledDistribution;
-use netquarry_core::verdict::{Failure, FailureClass, Verdict};
+use netquarry_core::record::{BlockRecord, InstalledDistribution};
+use netquarry_core::verdict::{Failure, FailureClass, Level, Verdict};
 use netquarry_corpus::fetch::FetchOptions;
 use netquarry_corpus::provides::provides;
 
@@ -39,6 +39,14 @@ pub struct Want {
 }
 
 impl Want {
+    /// What a bundle of a library was validated with.
+    pub fn of_record(record: &BlockRecord) -> Self {
+        let sources = record.closure.iter().filter_map(|closed| Some(closed.definition.split_once(':')?.0.to_owned()));
+        let own: BTreeSet<String> = sources.chain([record.source.name.clone()]).collect();
+        let pin = |it: &InstalledDistribution| (it.name.clone(), vec![format!("{}=={}", it.name, it.version)]);
+        Self { own: own.into_iter().collect(), packages: record.installed.iter().map(pin).collect() }
+    }
+
     /// Sorted, each once.
     fn requirements(&self) -> Vec<String> {
         let all: BTreeSet<&String> = self.packages.values().flatten().collect();
@@ -82,11 +90,16 @@ impl<'a> Provision<'a> {
         }
     }
 
+    /// Whoever is not to be executed needs nothing.
+    fn installs(&self) -> bool {
+        self.context.settings.install && self.context.settings.level >= Level::Execute
+    }
+
     /// What a bundle needs in any case.
     pub fn want(&self, bundle: &BundleFile) -> Want {
         let own: BTreeSet<&str> = bundle.sources().collect();
         let mut want = Want { own: own.into_iter().map(str::to_owned).collect(), packages: BTreeMap::new() };
-        if self.context.settings.install {
+        if self.installs() {
             for package in self.lacking(bundle) {
                 let requirements = self.mapping(|mapping| mapping.requirements(package, &want.own, Reach::Needed));
                 if !requirements.is_empty() {
@@ -102,7 +115,37 @@ impl<'a> Provision<'a> {
         self.sets.get(&want.requirements()).map(|set| Arc::clone(&set.layers)).unwrap_or_default()
     }
 
-    /// The same, as a record tells it.
+    /// The layers for upstream's own class, which needs what its whole package imports. They hold the bundle's: beside
+    /// other versions nothing could be compared.
+    pub fn upstream_layers(&self, want: &Want, own: &Arc<[Layer]>) -> Arc<[Layer]> {
+        match self.sets.get(&self.upstream_requirements(want)) {
+            Some(set) if own.iter().all(|layer| set.layers.contains(layer)) => Arc::clone(&set.layers),
+            _ => Arc::clone(own),
+        }
+    }
+
+    /// What the bundle wants, and what its sources cannot do without, those that they mention included. What is in the
+    /// environment or a source of the corpus is there already.
+    fn upstream_requirements(&self, want: &Want) -> Vec<String> {
+        if !self.installs() {
+            return Vec::new();
+        }
+        let own = || self.sources.iter().filter(|source| want.own.contains(&source.name));
+        let mentioned: BTreeSet<&str> = own().flat_map(|source| &source.declared).map(|it| it.name.as_str()).collect();
+        let is_near = |source: &&Source| {
+            want.own.contains(&source.name) || source.distribution.as_deref().is_some_and(|it| mentioned.contains(it))
+        };
+        let is_source = |name: &str| self.sources.iter().any(|source| source.distribution.as_deref() == Some(name));
+        let needed = self.sources.iter().filter(is_near).flat_map(|source| &source.declared).filter(|declared| {
+            let is_there = self.environment.distributions.contains_key(&declared.name) || is_source(&declared.name);
+            !declared.is_optional && !is_there
+        });
+        let all: BTreeSet<String> =
+            needed.map(|declared| declared.requirement.clone()).chain(want.requirements()).collect();
+        all.into_iter().collect()
+    }
+
+    /// The same as [`Provision::layers`], as a record tells it.
     pub fn installed(&self, want: &Want) -> Vec<InstalledDistribution> {
         let layers = self.layers(want);
         let distribution = |layer: &Layer| InstalledDistribution {
@@ -122,7 +165,7 @@ impl<'a> Provision<'a> {
 
     /// Adds what a bundle has missed when it was tried; whether that is anything that can be had.
     pub fn extend(&self, want: &mut Want, bundle: &BundleFile, verdict: &Verdict) -> bool {
-        if !self.context.settings.install {
+        if !self.installs() {
             return false;
         }
         let before = want.requirements();
@@ -178,9 +221,14 @@ impl<'a> Provision<'a> {
         }
     }
 
-    /// Installs what these bundles want, as far as it can be had. What cannot is told, and ends nothing.
-    pub fn install<'w>(&mut self, wants: impl Iterator<Item = &'w Want>) -> Result<(), Problem> {
-        let sets: BTreeSet<Vec<String>> = wants.map(Want::requirements).filter(|set| !set.is_empty()).collect();
+    /// Installs what these bundles want, and with `is_compared` their upstream too, as far as it can be had. What cannot
+    /// is told, and ends nothing.
+    pub fn install<'w>(&mut self, wants: impl Iterator<Item = &'w Want>, is_compared: bool) -> Result<(), Problem> {
+        let of_one = |want: &Want| {
+            let of_upstream = is_compared.then(|| self.upstream_requirements(want));
+            of_upstream.into_iter().chain([want.requirements()]).collect::<Vec<_>>()
+        };
+        let sets: BTreeSet<Vec<String>> = wants.flat_map(of_one).filter(|set| !set.is_empty()).collect();
         let new: Vec<Vec<String>> = sets.into_iter().filter(|set| !self.sets.contains_key(set)).collect();
         if new.is_empty() {
             return Ok(());
@@ -219,7 +267,8 @@ impl<'a> Provision<'a> {
         for (requirement, refusal) in refused {
             self.context.console.warn(
                 &Problem::new(format!("`{requirement}` cannot be installed")).because(refusal.reason.clone()).help(
-                    "bundles that need it fail with `missing_distribution`; `netquarry report failures` lists them",
+                    "bundles that need it fail with `missing_distribution`, which `netquarry report failures` lists; \
+                         upstream classes that need it cannot be compared with",
                 ),
             );
         }
@@ -256,7 +305,12 @@ impl<'a> Provision<'a> {
             let known = self.known.lock().expect("no panic while asking");
             names.iter().copied().filter(|name| !known.contains_key(*name)).collect()
         };
-        let answers = in_parallel(&unknown, |name| Ok::<_, EnvironmentError>(self.imported_as(name)));
+        let task = self.context.console.task("Looking up", "distributions", unknown.len() as u64);
+        let answers = in_parallel(&unknown, |name| {
+            let answer = self.imported_as(name);
+            task.advance(1);
+            Ok::<_, EnvironmentError>(answer)
+        });
         let answers = answers.expect("asking ends nothing");
         let mut known = self.known.lock().expect("no panic while asking");
         known.extend(unknown.iter().map(|name| (*name).to_owned()).zip(answers));

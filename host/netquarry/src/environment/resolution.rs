@@ -105,6 +105,8 @@ pub(super) fn ask(
 pub(super) fn run(environment: &Environment, arguments: &[&str], lock: &File) -> Result<Outcome, EnvironmentError> {
     let (command, rest) = arguments.split_first().expect("pip has a command");
     let mut all = vec!["-I", "-c", LAUNCHER, command];
+    // A user's own place for packages is none of ours.
+    all.push("--no-user");
     all.extend(["--no-input", "--disable-pip-version-check", "--only-binary", ":all:", "--progress-bar", "off"]);
     all.extend(rest);
     pip::run(&environment.python, &all, &[], lock, &|_| {}, interrupt::flag())

@@ -24,6 +24,8 @@ pub struct Declared {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
     pub name: String,
+    /// The normalised name of the distribution that it is.
+    pub distribution: Option<String>,
     /// `timm==1.0.31`; `None` where no index has the source.
     pub requirement: Option<String>,
     /// The packages that importing starts from.
@@ -50,6 +52,7 @@ pub fn of(snapshot: &Snapshot, markers: &MarkerEnvironment) -> Source {
     let modules = snapshot.files.iter().filter_map(|file| file.module.as_deref());
     Source {
         name: source.name.clone(),
+        distribution: source.distribution.as_deref().map(normalised),
         requirement,
         packages: modules.filter_map(|module| module.split('.').next()).map(str::to_owned).collect(),
         declared,

@@ -101,6 +101,7 @@ mod tests {
     fn source(name: &str, requirements: &[&str]) -> Source {
         Source {
             name: name.to_owned(),
+            distribution: Some(name.to_owned()),
             requirement: Some(format!("{name}==1.0")),
             packages: [format!("{name}_package")].into(),
             declared: requirements.iter().map(|text| declared(text)).collect(),
