@@ -21,6 +21,7 @@ use crate::configuration::{FILE_NAME, Settings};
 use crate::course::{Stage, Stopwatch};
 use crate::environment::{Environment, EnvironmentError, Installer, Layer, Pin, Refusal};
 use crate::explain::missing_module;
+use crate::library::required::{distribution_name, normalised};
 use crate::problem::Problem;
 use crate::quantity::{human_seconds, human_things};
 use crate::requirements::declared::{self, Source};
@@ -60,6 +61,15 @@ struct Installed {
     layers: Arc<[Layer]>,
     /// By requirement or by the name of a distribution that one of them needs.
     refused: BTreeMap<String, Refusal>,
+}
+
+impl Installed {
+    /// Why a requirement was not fulfilled: nothing fits it, or what does was not to be had.
+    fn refusal(&self, requirement: &str) -> Option<&Refusal> {
+        let name = normalised(distribution_name(requirement));
+        let of_distribution = || self.refused.iter().find(|(refused, _)| normalised(refused) == name);
+        self.refused.get(requirement).or_else(|| of_distribution().map(|(_, refusal)| refusal))
+    }
 }
 
 /// Everything that is installed for the bundles of one corpus.
@@ -190,15 +200,19 @@ impl<'a> Provision<'a> {
     pub fn explain(&self, want: &Want, bundle: &BundleFile, verdict: &mut Verdict) {
         let Some(failure) = verdict.failure.as_mut().filter(|failure| is_missing_distribution(failure)) else { return };
         let layers = self.layers(want);
-        let mut lacking =
-            self.lacking(bundle).filter(|package| !layers.iter().any(|layer| layer.packages.contains(*package)));
-        let package = match (missing_package(failure), lacking.next(), lacking.next()) {
-            (Some(package), ..) => package.to_owned(),
-            // It names none, and only one can be meant.
-            (None, Some(package), None) => package.to_owned(),
-            (None, ..) => return,
+        let is_there = |package: &str| layers.iter().any(|layer| layer.packages.contains(package));
+        let lacking: Vec<&str> = self.lacking(bundle).filter(|package| !is_there(package)).collect();
+        let hint = match (missing_package(failure), &lacking[..]) {
+            (Some(package), _) => self.hint(want, package),
+            (None, []) => return,
+            (None, [package]) => self.hint(want, package),
+            // It names none, and any of them may be meant.
+            (None, several) => format!(
+                "of what is imported, `{}` are not there; [validate.requirements] in {FILE_NAME} can name what provides them",
+                several.join("`, `")
+            ),
         };
-        failure.hint = Some(self.hint(want, &package));
+        failure.hint = Some(hint);
     }
 
     fn hint(&self, want: &Want, package: &str) -> String {
@@ -214,9 +228,13 @@ impl<'a> Provision<'a> {
             };
         }
         let set = self.sets.get(&want.requirements());
-        let refused = requirements.iter().find_map(|it| Some((it, &set?.refused.get(it)?.reason)));
-        match refused {
-            Some((requirement, reason)) => format!("`{requirement}` cannot be installed: {reason}; {advice}"),
+        match requirements.iter().find_map(|requirement| Some((requirement, set?.refusal(requirement)?))) {
+            Some((requirement, Refusal { reason, is_lasting: true })) => {
+                format!("`{requirement}` cannot be installed: {reason}; {advice}")
+            }
+            Some((requirement, Refusal { reason, is_lasting: false })) => {
+                format!("`{requirement}` could not be installed: {reason}; the next run tries again")
+            }
             None => format!("`{}` does not provide `{package}`; {advice}", requirements.join("`, `")),
         }
     }

@@ -101,7 +101,7 @@ fn relied_on(record: &BlockRecord) -> BTreeSet<String> {
 }
 
 /// `torch` of `torch>=2.0; python_version > "3.8"`.
-fn distribution_name(requirement: &str) -> &str {
+pub fn distribution_name(requirement: &str) -> &str {
     let end = requirement.find(|character: char| !(character.is_alphanumeric() || "-_.".contains(character)));
     &requirement[..end.unwrap_or(requirement.len())]
 }

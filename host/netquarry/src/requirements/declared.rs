@@ -69,7 +69,7 @@ fn read(text: &str, markers: &MarkerEnvironment) -> Option<Declared> {
     let always = requirement.evaluate_markers(markers, &[]);
     let with_extras = requirement.marker.clone().simplify_extras_with(|_| true).evaluate(markers, &[]);
     (always || with_extras).then(|| Declared {
-        name: normalised(&requirement.name.to_string()),
+        name: normalised(requirement.name.as_ref()),
         requirement: Requirement { marker: MarkerTree::TRUE, ..requirement }.to_string(),
         is_optional: !always,
     })
