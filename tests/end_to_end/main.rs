@@ -10,5 +10,6 @@ mod library;
 mod parity;
 mod replacements;
 mod report;
+mod requirements;
 mod resume;
 mod support;

@@ -162,6 +162,17 @@ pub struct ParameterRecord {
     pub default: Option<String>,
 }
 
+/// A distribution that was installed for a bundle: required by it, or by another one that is.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub struct InstalledDistribution {
+    /// As its metadata has it: `opencv-python`.
+    pub name: String,
+    pub version: String,
+    /// The packages that the bundle imports and for which it was installed; none where another distribution needs it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub provides: Vec<String>,
+}
+
 /// One line of `manifest.jsonl`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BlockRecord {
@@ -179,6 +190,9 @@ pub struct BlockRecord {
     pub lines: Option<u32>,
     /// PEP 508 requirements, sorted.
     pub requirements: Vec<String>,
+    /// Distributions that were installed beside the environment for the bundle to be validated with, sorted by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub installed: Vec<InstalledDistribution>,
     /// Packages that the bundle imports for their compiled operators alone. Where one of them is a source of the bundle,
     /// nothing else of it can be imported while the bundle is validated.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -123,6 +123,9 @@ pub struct Failure {
     pub message: String,
     /// `timm/layers/x.py:12`, the place in terms of upstream's files.
     pub upstream: Option<String>,
+    /// Why what is missing was not installed, and what to do about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
 }
 
 /// How an argument or an output looks from outside.

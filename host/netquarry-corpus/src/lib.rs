@@ -21,6 +21,7 @@ pub mod metadata;
 mod modules;
 mod paths;
 pub mod progress;
+pub mod provides;
 pub mod pypi;
 mod reference;
 pub mod scope;

@@ -17,6 +17,10 @@ pub struct DistributionMetadata {
     pub license: Option<String>,
     /// `Requires-Dist`: PEP 508 requirements as written, extras included.
     pub requires: Vec<String>,
+    /// What project files list for an extra: its name, and a PEP 508 requirement. Built metadata has them in
+    /// `requires`, with a marker.
+    #[serde(default)]
+    pub optional: Vec<(String, String)>,
     pub requires_python: Option<String>,
     /// The packages and modules that importing starts from, sorted.
     pub top_level: Vec<String>,
@@ -66,6 +70,7 @@ impl DistributionMetadata {
         self.requires_python = self.requires_python.take().or(other.requires_python);
         if self.requires.is_empty() {
             self.requires = other.requires;
+            self.optional = other.optional;
         }
         if self.project_urls.is_empty() {
             self.project_urls = other.project_urls;
@@ -131,12 +136,18 @@ fn pyproject(text: &str) -> DistributionMetadata {
         values.into_iter().flatten().filter_map(|value| value.as_str().map(str::to_owned)).collect()
     };
     let urls = project.get("urls").and_then(toml::Value::as_table);
+    let extras = project.get("optional-dependencies").and_then(toml::Value::as_table);
+    let of_extra = |(extra, list): (&String, &toml::Value)| -> Vec<(String, String)> {
+        let list = list.as_array().into_iter().flatten().filter_map(toml::Value::as_str);
+        list.map(|requirement| (extra.clone(), requirement.to_owned())).collect()
+    };
     let statement = project.get("license").and_then(|license| license.get("text")).and_then(toml::Value::as_str);
     DistributionMetadata {
         name: string("name"),
         version: string("version"),
         license: license::stated(string("license").as_deref(), statement, &strings("classifiers")),
         requires: strings("dependencies"),
+        optional: extras.into_iter().flatten().flat_map(of_extra).collect(),
         requires_python: string("requires-python"),
         top_level: Vec::new(),
         project_urls: (urls.into_iter().flatten())
@@ -156,11 +167,16 @@ fn setup_cfg(text: &str) -> DistributionMetadata {
         let text = value(section, key).unwrap_or_default();
         text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect()
     };
+    let optional = sections.get("options.extras_require").into_iter().flatten().flat_map(|(extra, text)| {
+        let requirements = text.lines().map(str::trim).filter(|line| !line.is_empty());
+        requirements.map(|requirement| (extra.clone(), requirement.to_owned())).collect::<Vec<_>>()
+    });
     DistributionMetadata {
         name: value("metadata", "name"),
         version: value("metadata", "version"),
         license: license::stated(None, value("metadata", "license").as_deref(), &lines("metadata", "classifiers")),
         requires: lines("options", "install_requires"),
+        optional: optional.collect(),
         requires_python: value("options", "python_requires"),
         top_level: Vec::new(),
         project_urls: value("metadata", "url").map(|url| ("Homepage".to_owned(), url)).into_iter().collect(),
@@ -191,7 +207,9 @@ mod tests {
     fn project_files_speak_where_nothing_was_built() {
         let files = MetadataFiles {
             pyproject: Some(
-                "[project]\nname = \"x\"\ndependencies = [\"torch\"]\nlicense = {text = \"BSD-3-Clause\"}".into(),
+                "[project]\nname = \"x\"\ndependencies = [\"torch\"]\nlicense = {text = \"BSD-3-Clause\"}\n\
+                 [project.optional-dependencies]\nimages = [\"opencv-python>=4\"]"
+                    .into(),
             ),
             setup_cfg: Some("[metadata]\nname = y\nversion = 1.2\n[options]\ninstall_requires =\n    numpy\n".into()),
             top_level: Some("b\na\n".into()),
@@ -202,6 +220,7 @@ mod tests {
         assert_eq!(metadata.version.as_deref(), Some("1.2"));
         assert_eq!(metadata.license.as_deref(), Some("BSD-3-Clause"));
         assert_eq!(metadata.requires, ["torch"]);
+        assert_eq!(metadata.optional, [("images".to_owned(), "opencv-python>=4".to_owned())]);
         assert_eq!(metadata.top_level, ["a", "b"]);
     }
 

@@ -211,7 +211,7 @@ fn ranged<'client>(
 }
 
 /// The archive as a temporary file beside the entry that is being made, its digest checked.
-fn download(
+pub(crate) fn download(
     file: &IndexFile,
     client: &Client<'_>,
     limits: &Limits,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use netquarry_core::verdict::Level;
 use netquarry_plugin::first_party;
@@ -39,9 +40,46 @@ pub struct Configuration {
     pub keep_import: Vec<String>,
     /// Local folders in the place of corpus sources.
     pub sources: BTreeMap<String, PathBuf>,
+    pub validate: ValidateOptions,
     pub plugins: PluginOrder,
     /// The options of single plugins, by plugin name: `[plugin.dedup-lexical]`.
     pub plugin: BTreeMap<String, toml::Table>,
+}
+
+/// What bundles are validated with.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ValidateOptions {
+    /// Install what bundles require beside what the environment has.
+    pub install: bool,
+    /// The requirement that provides a package, by the name that it is imported by: `cv2 = "opencv-python-headless>=4.8"`.
+    pub requirements: BTreeMap<String, RequirementText>,
+}
+
+impl Default for ValidateOptions {
+    fn default() -> Self {
+        Self { install: true, requirements: BTreeMap::new() }
+    }
+}
+
+/// A PEP 508 requirement that an index can fulfil.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct RequirementText(String);
+
+impl TryFrom<String> for RequirementText {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        let example = "expected a requirement as in \"opencv-python-headless>=4.8\"";
+        match pep508_rs::Requirement::<pep508_rs::VerbatimUrl>::from_str(&text) {
+            Ok(requirement) if !matches!(requirement.version_or_url, Some(pep508_rs::VersionOrUrl::Url(_))) => {
+                Ok(Self(requirement.to_string()))
+            }
+            Ok(_) => Err(format!("{example}: only wheels of a package index are installed, nothing from a URL")),
+            Err(error) => Err(format!("{example}: {}", error.message)),
+        }
+    }
 }
 
 /// The plugins of each kind, in the order in which they are asked: names of first-party plugins, or paths of components
@@ -154,6 +192,10 @@ pub struct Settings {
     pub rebuild_index: bool,
     pub offline: bool,
     pub retry_failed: bool,
+    /// Install what bundles require beside what the environment has.
+    pub install: bool,
+    /// Requirements by the name of the package that they provide.
+    pub requirements: BTreeMap<String, String>,
     pub plugins: PluginOrder,
     /// Options by plugin name.
     pub plugin_options: BTreeMap<String, serde_json::Value>,
@@ -209,6 +251,10 @@ impl Settings {
             rebuild_index: pipeline.rebuild_index,
             offline: pipeline.offline,
             retry_failed: pipeline.retry_failed,
+            install: configuration.validate.install && !pipeline.no_install,
+            requirements: (configuration.validate.requirements.iter())
+                .map(|(package, RequirementText(requirement))| (package.clone(), requirement.clone()))
+                .collect(),
             plugins: plugin_order(pipeline, file),
             plugin_options: configuration.plugin.iter().map(option).collect(),
         })
@@ -340,6 +386,22 @@ mod tests {
     #[test]
     fn a_wrong_level_is_pointed_at() {
         insta::assert_snapshot!(message("gate = \"exceute\"\n"));
+    }
+
+    #[test]
+    fn requirements_are_named_by_the_package_that_they_provide() {
+        let toml = "[validate.requirements]\ncv2 = \"opencv-python-headless >= 4.8\"\n";
+        let requirements = settings(&[], toml).unwrap().requirements;
+        assert_eq!(requirements["cv2"], "opencv-python-headless>=4.8");
+        let install = |arguments: &[&str], toml: &str| settings(arguments, toml).unwrap().install;
+        assert!(install(&[], ""));
+        assert!(!install(&["--no-install"], ""));
+        assert!(!install(&[], "[validate]\ninstall = false\n"));
+    }
+
+    #[test]
+    fn a_requirement_that_is_none_is_pointed_at() {
+        insta::assert_snapshot!(message("[validate.requirements]\ncv2 = \"opencv python\"\n"));
     }
 
     #[test]

@@ -218,6 +218,11 @@ impl Task<'_> {
         self.remind();
     }
 
+    /// There are so many more steps than was thought.
+    pub fn extend(&self, steps: u64) {
+        self.bar.inc_length(steps);
+    }
+
     /// What is being worked on.
     pub fn message(&self, text: impl Into<String>) {
         self.bar.set_message(text.into());

@@ -27,6 +27,9 @@ pub struct Example {
     pub block: String,
     pub message: String,
     pub upstream: Option<String>,
+    /// What to do about it, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
     /// From the block to the definition that fails; empty where nothing tells which one that is.
     pub chain: Vec<Link>,
 }
@@ -54,6 +57,7 @@ pub fn latent(records: &[BlockRecord]) -> Vec<FailureGroup> {
             class: FailureClass::UnresolvedName,
             message: format!("name '{}': {}", unresolved.name, unresolved.message),
             upstream: Some(unresolved.upstream.clone()),
+            hint: None,
         });
         names.map(move |failure| (record, failure))
     });
@@ -72,6 +76,7 @@ fn group<'a>(failures: impl Iterator<Item = (&'a BlockRecord, Failure)>) -> Vec<
             chain: failure.upstream.as_deref().map_or(Vec::new(), |place| chain(record, place)),
             message: failure.message.clone(),
             upstream: failure.upstream.clone(),
+            hint: failure.hint.clone(),
         };
         let root = root(&failure);
         let group = groups.entry((failure.class, root.clone())).or_insert_with(|| FailureGroup {
@@ -164,7 +169,7 @@ mod tests {
     use super::*;
 
     fn failure(class: FailureClass, message: &str, upstream: Option<&str>) -> Failure {
-        Failure { class, message: message.into(), upstream: upstream.map(str::to_owned) }
+        Failure { class, message: message.into(), upstream: upstream.map(str::to_owned), hint: None }
     }
 
     #[test]

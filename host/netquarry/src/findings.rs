@@ -308,6 +308,7 @@ pub(crate) mod tests {
             sha256: Some("0".repeat(64)),
             lines: Some(lines),
             requirements: vec!["torch".to_owned()],
+            installed: Vec::new(),
             operator_imports: Vec::new(),
             unresolved: Vec::new(),
             unknown_keys: Vec::new(),
@@ -336,6 +337,7 @@ pub(crate) mod tests {
             class: FailureClass::UnresolvedName,
             message: "NameError: name 'helper' is not defined".to_owned(),
             upstream: Some("timm/layers/x.py:12".to_owned()),
+            hint: None,
         });
         failed.bundle = Some("failed/Failed.py".to_owned());
         let mut copy = record("vision:vision.ops.Copy", Category::Utility, 5, 57);

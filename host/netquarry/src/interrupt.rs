@@ -25,6 +25,11 @@ pub fn requested() -> bool {
     REQUESTED.load(Ordering::Relaxed)
 }
 
+/// Is set when the user asks to stop.
+pub fn flag() -> &'static AtomicBool {
+    &REQUESTED
+}
+
 /// # Errors
 /// The user asked to stop.
 pub fn check() -> Result<(), Problem> {

@@ -21,6 +21,7 @@ pub mod library;
 pub mod problem;
 pub mod quantity;
 pub mod report;
+pub mod requirements;
 pub mod summary;
 pub mod table;
 pub mod validate;

@@ -91,6 +91,19 @@ fn newest<'map, 'page>(releases: &'map Releases<'page>) -> Option<(&'map Version
     offered.find(|(version, _)| !version.any_prerelease()).or(newest)
 }
 
+/// The newest final wheel that is not withdrawn, else the newest at all; of several for one version a pure one, or that
+/// of a fixed platform.
+pub(crate) fn newest_wheel<'page>(project: &str, page: &'page ProjectPage) -> Option<&'page IndexFile> {
+    let mut releases = releases(project, page);
+    for files in releases.values_mut() {
+        files.retain(|file| archive_of(&file.name) == Some(Archive::Wheel) && !file.yanked);
+    }
+    releases.retain(|_, files| !files.is_empty());
+    let (_, files) = newest(&releases)?;
+    let rank = |file: &&&IndexFile| (rank(&file.name, ArchivePreference::Wheel), file.name.clone());
+    files.iter().min_by_key(rank).copied()
+}
+
 fn no_releases(location: &PypiLocation, page: &ProjectPage) -> FetchFailure {
     FetchFailure::NoSuchProject { project: location.project.clone(), index: without_credentials(&page.url) }
 }
@@ -243,6 +256,15 @@ mod tests {
         assert_eq!(chosen("x", None, ArchivePreference::Wheel, &names).as_deref(), Ok("x-1.10.tar.gz"));
         assert_eq!(chosen("x", Some("1.11"), ArchivePreference::Wheel, &names).as_deref(), Ok("x-1.11.tar.gz"));
         assert_eq!(chosen("x", None, ArchivePreference::Wheel, &["x-2.0rc1.zip"]).as_deref(), Ok("x-2.0rc1.zip"));
+    }
+
+    #[test]
+    fn the_newest_wheel_may_be_older_than_the_newest_sdist() {
+        let wheel = |names: &[&str]| newest_wheel("x", &page(names)).map(|file| file.name.clone());
+        assert_eq!(wheel(&["x-2.tar.gz", "x-1-py3-none-any.whl"]).as_deref(), Some("x-1-py3-none-any.whl"));
+        assert_eq!(wheel(&["x-2-py3-none-any.whl!", "x-2.tar.gz"]), None);
+        let two = ["x-1-cp311-cp311-win_amd64.whl", "x-1-cp311-cp311-manylinux1_x86_64.whl"];
+        assert_eq!(wheel(&two).as_deref(), Some(two[1]));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use netquarry_core::source::SourceKind;
 use netquarry_corpus::corpus::FetchPolicy;
 use netquarry_corpus::failure::FetchFailure;
 use netquarry_corpus::fetch::{FetchOptions, fetch};
+use netquarry_corpus::provides::provides;
 use netquarry_corpus::snapshot::Integrity;
 
 use crate::archives::{Member, sha256, tar_gz, wheel};
@@ -47,6 +48,21 @@ fn a_wheel_from_an_html_page() {
     assert_eq!(source.url.as_deref(), Some(format!("{}pkg/", server.index()).as_str()));
     assert_eq!((source.distribution.as_deref(), source.license.as_deref()), (Some("Pkg"), Some("MIT")));
     assert_eq!(snapshot.integrity, Integrity::ArchiveDigest);
+}
+
+#[test]
+fn what_a_project_provides_is_read_from_its_wheel_once() {
+    let server = server(&wheel("pkg", &[("other/__init__.py", b""), ("single.py", b"")]));
+    let cache = tempfile::tempdir().unwrap();
+    let options = options(cache.path(), &server.index());
+    let names = ["other".to_owned(), "single".to_owned()];
+    assert_eq!(provides("Pkg", &options).unwrap(), names.into());
+    assert!(provides("nowhere", &options).unwrap().is_empty());
+    let requests = server.seen().len();
+    let offline = FetchOptions { offline: true, ..options };
+    assert_eq!(provides("pkg", &offline).unwrap().len(), 2);
+    assert!(matches!(provides("unknown", &offline), Err(FetchFailure::NotCached { .. })));
+    assert_eq!(server.seen().len(), requests);
 }
 
 #[test]

@@ -61,7 +61,11 @@ pub struct PipelineArguments {
     #[arg(long)]
     pub rebuild_index: bool,
 
-    /// Use no network: sources have to be in the cache.
+    /// Install nothing that bundles require: they have what the environment has.
+    #[arg(long)]
+    pub no_install: bool,
+
+    /// Use no network: sources have to be in the cache, and what bundles require.
     #[arg(long)]
     pub offline: bool,
 

@@ -85,5 +85,8 @@ fn example(example: &Example, console: &Console) -> String {
         let indent = "  ".repeat(depth + 2);
         let _ = writeln!(text, "{indent}{name}  {faint}{}:{first}-{last}{faint:#}", link.path);
     }
+    if let Some(hint) = &example.hint {
+        let _ = writeln!(text, "  hint: {hint}");
+    }
     text
 }

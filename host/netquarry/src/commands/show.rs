@@ -138,6 +138,9 @@ fn verdict(record: &BlockRecord) -> String {
     if let Some(failure) = &record.failure {
         let place = failure.upstream.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
         let _ = writeln!(text, "  {}{place}: {}", failure.class.name(), failure.message);
+        if let Some(hint) = &failure.hint {
+            let _ = writeln!(text, "  hint: {hint}");
+        }
     }
     let evidence = &record.evidence;
     if !evidence.constructor_arguments.is_empty() {
@@ -198,6 +201,8 @@ fn provenance(record: &BlockRecord, out: &Path) -> String {
     line("category", record.category.name());
     line("discovered", &record.discovered_by);
     line("requires", &record.requirements.join(", "));
+    let installed = record.installed.iter().map(|it| format!("{} {}", it.name, it.version)).collect::<Vec<_>>();
+    line("installed", &installed.join(", "));
     line("level", &level_name(record.level));
     line("file", &record.bundle.as_ref().map(|bundle| out.join(bundle).display().to_string()).unwrap_or_default());
     line("sha256", record.sha256.as_deref().unwrap_or(""));

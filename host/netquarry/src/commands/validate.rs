@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use netquarry_core::facts::{ClassFacts, FileFacts, ImportForm};
 use netquarry_core::record::BlockRecord;
@@ -18,10 +18,12 @@ use crate::arguments::PipelineArguments;
 use crate::configuration::Settings;
 use crate::console::Console;
 use crate::driver::context::Context;
-use crate::driver::fetch::{self, Fetched};
+use crate::driver::fetch;
+use crate::driver::provision::{Provision, Want, layers_folder};
 use crate::driver::python::Python;
 use crate::driver::upstream::Upstreams;
 use crate::driver::validate::options;
+use crate::environment::Layer;
 use crate::findings::level_name;
 use crate::interrupt;
 use crate::library::manifest;
@@ -87,12 +89,23 @@ pub(super) fn files(
     let wanted = wanted(asked, settings);
     let environment = Python::start(settings, console)?.wait(console)?;
     let has_upstream = settings.level >= Level::Parity && readable.iter().any(|named| named.record.is_some());
-    let fetched = if has_upstream { Some(sources(settings, console)?) } else { None };
+    let context = if has_upstream { Some(Context::open(settings, console)?) } else { None };
+    let fetched = context.as_ref().map(|context| fetch::fetch(context, fetch::corpus(settings)?)).transpose()?;
     let upstreams = fetched.as_ref().map(|fetched| Upstreams::new(&fetched.sources, &environment)).transpose()?;
-    if let Some(upstreams) = &upstreams {
+    for (job, named) in jobs.iter_mut().zip(&readable) {
+        let Some(record) = &named.record else { continue };
+        job.layers = layers(record, settings);
+        job.upstream = upstreams.as_ref().and_then(|upstreams| upstream(record, upstreams));
+    }
+    if let (Some(context), Some(fetched), Some(upstreams)) = (&context, &fetched, &upstreams) {
         upstreams.write()?;
-        for (job, named) in jobs.iter_mut().zip(&readable) {
-            job.upstream = named.record.as_ref().and_then(|record| upstream(record, upstreams));
+        let mut provision = Provision::new(context, &environment, &fetched.sources);
+        let records = || readable.iter().map(|named| named.record.as_ref());
+        let wants: Vec<Want> = records().map(|record| record.map(Want::of_record).unwrap_or_default()).collect();
+        provision.install(wants.iter(), true)?;
+        for (job, want) in jobs.iter_mut().zip(&wants) {
+            let Some(upstream) = &mut job.upstream else { continue };
+            upstream.layers = provision.upstream_layers(want, &job.layers);
         }
     }
     let task = console.task("Validating", "files", jobs.len() as u64);
@@ -176,6 +189,7 @@ fn job(file: &Path, class: Option<String>, record: Option<&BlockRecord>, console
         file: fs::canonicalize(file).map_err(|error| Problem::io("find", file, error))?,
         class_name,
         blocked_packages: record.map(own_packages).unwrap_or_default(),
+        layers: Arc::default(),
         operator_packages: record.map(|record| record.operator_imports.clone()).unwrap_or_default(),
         arguments: None,
         line_map: Vec::new(),
@@ -271,12 +285,6 @@ impl Libraries {
     }
 }
 
-/// The sources of the corpus, with which bundles are compared.
-fn sources(settings: &Settings, console: &Console) -> Result<Fetched, Problem> {
-    let context = Context::open(settings, console)?;
-    fetch::fetch(&context, fetch::corpus(settings)?)
-}
-
 /// The class that a bundle was made from, where the corpus has its source at the version of the record.
 fn upstream(record: &BlockRecord, upstreams: &Upstreams<'_>) -> Option<Upstream> {
     let source = &record.source;
@@ -288,6 +296,12 @@ fn upstream(record: &BlockRecord, upstreams: &Upstreams<'_>) -> Option<Upstream>
     let beside = record.closure.iter().filter_map(|closed| closed.definition.split_once(':'));
     let beside: BTreeSet<&str> = beside.map(|(source, _)| source).collect();
     upstreams.class(&source.name, module, &record.name, &source.sha1, &beside)
+}
+
+/// What was installed for a bundle of a library, as far as it is still there.
+fn layers(record: &BlockRecord, settings: &Settings) -> Arc<[Layer]> {
+    let folder = layers_folder(settings);
+    record.installed.iter().filter_map(|installed| Layer::find(&folder, &installed.name, &installed.version)).collect()
 }
 
 /// The packages that a bundle of a library must do without: those that its code is from.

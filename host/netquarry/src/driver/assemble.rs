@@ -51,6 +51,11 @@ pub struct BundleFile {
 }
 
 impl BundleFile {
+    /// The sources that it has code of, in the order of the closure and as often as that has something of them.
+    pub fn sources(&self) -> impl Iterator<Item = &str> {
+        self.bundle.closure.iter().filter_map(|record| Some(record.definition.split_once(':')?.0))
+    }
+
     /// The code alone, without the header.
     pub fn code(&self) -> &str {
         &self.text[self.code_start..]

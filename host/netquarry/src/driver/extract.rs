@@ -98,6 +98,7 @@ pub fn extract(
         ended: Some(now()),
         environment: Some(environment.described()),
         course: clock.course(made.stages, validated.workers),
+        installed: super::installed(&records),
         sandbox: super::protections(&records),
         ..record
     };

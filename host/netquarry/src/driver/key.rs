@@ -24,6 +24,8 @@ struct Inputs<'a> {
     plugin_options: &'a std::collections::BTreeMap<String, serde_json::Value>,
     environment: &'a str,
     validation: &'a str,
+    install: bool,
+    requirements: &'a std::collections::BTreeMap<String, String>,
 }
 
 /// Equal keys mean equal files. `environment` and `validation` are the digests of the environment and of the way in which
@@ -52,6 +54,8 @@ pub(super) fn key(
         plugin_options: &settings.plugin_options,
         environment,
         validation,
+        install: settings.install,
+        requirements: &settings.requirements,
     };
     let text = serde_json::to_vec(&inputs).expect("the inputs have string keys");
     hexadecimal(&Sha256::digest(text))

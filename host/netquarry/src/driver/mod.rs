@@ -21,6 +21,7 @@ pub mod fetch;
 pub mod index;
 mod key;
 pub mod plugins;
+pub mod provision;
 pub mod python;
 pub mod records;
 pub mod resolve;
@@ -119,6 +120,7 @@ pub fn records(context: &Context<'_>, made: &mut Made, validated: &Validated) ->
         candidates: &made.candidates,
         assembled: &mut made.assembled,
         verdicts: &validated.verdicts,
+        installed: &validated.installed,
         gate: context.settings.gate,
     })
 }
@@ -168,6 +170,13 @@ pub fn files(
         emitters: &plugins.emit,
     };
     emit::files(context.console, &library)
+}
+
+/// What was installed for any of the blocks, `name==version`.
+fn installed(records: &[BlockRecord]) -> Vec<String> {
+    let all = records.iter().flat_map(|record| &record.installed);
+    let distinct: BTreeSet<String> = all.map(|it| format!("{}=={}", it.name, it.version)).collect();
+    distinct.into_iter().collect()
 }
 
 /// The protections that were in force for any of the blocks.

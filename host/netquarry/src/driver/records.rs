@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use netquarry_core::record::{BlockRecord, DedupDecision, DedupOutcome};
+use netquarry_core::record::{BlockRecord, DedupDecision, DedupOutcome, InstalledDistribution};
 use netquarry_core::verdict::{Failure, FailureClass, Level, Outcome as LevelOutcome, Verdict};
 
 use super::assemble::{Assembled, BundleFile, Origin};
@@ -18,16 +18,22 @@ pub struct Found<'a> {
     /// What it tells of a bundle's closure and edits moves into the record: it is most of what a bundle takes.
     pub assembled: &'a mut Assembled,
     pub verdicts: &'a [Option<Verdict>],
+    /// What was installed for each.
+    pub installed: &'a [Vec<InstalledDistribution>],
     pub gate: Level,
 }
 
 /// The records of all candidates, in their order, before deduplication.
 pub fn records(found: Found<'_>) -> Vec<BlockRecord> {
-    let Found { indexed, candidates, assembled, verdicts, gate } = found;
-    let parts = candidates.iter().zip(&mut assembled.bundles).zip(&assembled.origins).zip(verdicts);
+    let Found { indexed, candidates, assembled, verdicts, installed, gate } = found;
+    let parts = candidates.iter().zip(&mut assembled.bundles).zip(&assembled.origins);
     let facts = |candidate| Facts { indexed, candidate, gate };
-    parts
-        .map(|(((candidate, bundle), origin), verdict)| record(&facts(candidate), bundle, origin, verdict.as_ref()))
+    let records = parts.zip(verdicts).zip(installed);
+    records
+        .map(|((((candidate, bundle), origin), verdict), installed)| BlockRecord {
+            installed: installed.clone(),
+            ..record(&facts(candidate), bundle, origin, verdict.as_ref())
+        })
         .collect()
 }
 
@@ -64,6 +70,7 @@ fn record(
         sha256: file.map(|file| file.sha256.clone()),
         lines: file.map(|file| file.lines),
         requirements: file.map(|file| file.requirements.clone()).unwrap_or_default(),
+        installed: Vec::new(),
         operator_imports: file.map(|file| file.operator_packages.clone()).unwrap_or_default(),
         unresolved: bundled.unresolved,
         unknown_keys: bundled.unknown_keys,
@@ -95,6 +102,7 @@ fn not_assembled(reason: &str, origin: &Origin) -> Failure {
         class: FailureClass::Harness,
         message: reason.to_owned(),
         upstream: Some(format!("{}:{line}", origin.source.path)),
+        hint: None,
     }
 }
 

@@ -92,9 +92,11 @@ fn afresh(
     let course = clock.course(made.stages, validated.workers);
     let record = RunRecord {
         state: State::Finished,
-        key: Some(key(context, &fetched, &plugins, &environment)),
+        // What could not be had may be there the next time: an equal run then is not in vain.
+        key: validated.is_final.then(|| key(context, &fetched, &plugins, &environment)),
         ended: Some(now()),
         environment: Some(environment.described()),
+        installed: super::installed(&records),
         sandbox: protections(&records),
         course: course.clone(),
         ..record

@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use netquarry_core::source::{Source, SourceKind};
 use netquarry_core::verdict::UpstreamOrigin;
@@ -58,8 +59,7 @@ impl<'a> Upstreams<'a> {
     /// Upstream's class of a candidate; `None` where no import reaches its file.
     pub fn of(&self, indexed: &Indexed, candidate: &Candidate, bundle: &BundleFile) -> Option<Upstream> {
         let file = indexed.index.file(candidate.target.definition.file);
-        let beside = bundle.bundle.closure.iter().filter_map(|record| record.definition.split_once(':'));
-        let beside: BTreeSet<&str> = beside.map(|(source, _)| source).collect();
+        let beside: BTreeSet<&str> = bundle.sources().collect();
         let source = &indexed.index.source(file.source).name;
         self.class(source, file.file.module.as_deref()?, &candidate.name, &file.file.digest.to_string(), &beside)
     }
@@ -87,6 +87,7 @@ impl<'a> Upstreams<'a> {
             sha1: sha1.to_owned(),
             origin: own.origin,
             paths: all.iter().flat_map(|place| &place.roots).cloned().collect(),
+            layers: Arc::default(),
             identity: identity(&all),
         })
     }

@@ -1,10 +1,11 @@
 //! Stage 6: the verdict on every bundle, from the store where it was reached before.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
-use netquarry_core::closure::Rules;
+use netquarry_core::record::InstalledDistribution;
 use netquarry_core::verdict::{FailureClass, Level, Verdict};
 use netquarry_store::{StoreError, VerdictContext};
 
@@ -14,6 +15,7 @@ use super::blame::blame;
 use super::context::Context;
 use super::discover::Candidate;
 use super::fetch::FetchedSource;
+use super::provision::{Provision, Want};
 use super::upstream::Upstreams;
 use crate::course::{Stage, StageCourse, Stopwatch, ValidationCourse};
 use crate::environment::Environment;
@@ -26,6 +28,10 @@ use crate::validate::{self, Job, Options, Upstream, WorkerStatistics};
 pub struct Validated {
     /// One for each candidate, in their order; `None` where there is no bundle.
     pub verdicts: Vec<Option<Verdict>>,
+    /// What was installed for each of them.
+    pub installed: Vec<Vec<InstalledDistribution>>,
+    /// Nothing is missing that could be there another time.
+    pub is_final: bool,
     /// What running the bundles took; `None` where none had to run.
     pub workers: Option<ValidationCourse>,
     pub course: StageCourse,
@@ -56,59 +62,144 @@ pub fn validate(
     sources: &[FetchedSource],
     made: &Made,
 ) -> Result<Validated, Problem> {
-    let Made { candidates, assembled, rules, .. } = made;
     let watch = Stopwatch::start(Stage::Validate);
     let options = options(context.settings.level, context.settings.jobs);
-    let (environment_digest, options_digest) = (environment.digest(), options.digest());
-    let verdict_context = VerdictContext { environment: &environment_digest, options: &options_digest };
     let scratch = tempfile::Builder::new().prefix("netquarry-bundles-").tempdir();
     let scratch = scratch.map_err(|error| Problem::io("make a folder in", &std::env::temp_dir(), error))?;
     let upstreams = if options.level >= Level::Parity { Some(Upstreams::new(sources, environment)?) } else { None };
-
-    let work: Vec<Work> = candidates
-        .iter()
-        .zip(&assembled.bundles)
-        .enumerate()
-        .filter_map(|(position, (candidate, bundle))| {
-            let bundle = bundle.as_ref().ok()?;
-            let upstream = upstreams.as_ref().and_then(|all| all.of(&made.indexed, candidate, bundle));
-            Some(work(position, candidate, bundle, rules, scratch.path(), upstream))
-        })
-        .collect();
-    let total = work.len();
-    let mut verdicts: Vec<Option<Verdict>> = vec![None; candidates.len()];
-    let mut known = context.store.verdicts(verdict_context, work.iter().map(|work| work.key.as_str()))?;
-    if context.settings.retry_failed {
-        known.retain(|_, verdict| verdict.failure.is_none());
-    }
-    let mut waiting = Vec::new();
-    for work in work {
-        match known.get(&work.key) {
-            Some(verdict) => verdicts[work.position] = Some(verdict.clone()),
-            None => waiting.push(work),
-        }
-    }
-    let cached = total - waiting.len();
-    let statistics = if waiting.is_empty() {
-        None
-    } else {
-        upstreams.iter().try_for_each(Upstreams::write)?;
-        let keep = |key: &str, verdict: &Verdict| context.store.put_verdicts(verdict_context, [(key, verdict)]);
-        let run = Run { candidates, assembled, environment, options: &options, keep: &keep };
-        Some(run.all(context, waiting, total, &mut verdicts)?)
+    let mut rounds = Rounds {
+        context,
+        environment,
+        made,
+        digests: (environment.digest(), options.digest()),
+        options,
+        folder: scratch.path(),
+        upstreams,
+        provision: Provision::new(context, environment, sources),
+        wants: vec![Want::default(); made.candidates.len()],
+        verdicts: vec![None; made.candidates.len()],
+        ran: BTreeSet::new(),
+        statistics: None,
     };
+    let total = rounds.all()?;
+    let Rounds { provision, wants, mut verdicts, ran, statistics, .. } = rounds;
     for (position, verdict) in verdicts.iter_mut().enumerate() {
-        if let (Some(verdict), Ok(bundle)) = (verdict, &assembled.bundles[position]) {
+        if let (Some(verdict), Ok(bundle)) = (verdict, &made.assembled.bundles[position]) {
             blame(&made.indexed, bundle, verdict);
+            provision.explain(&wants[position], bundle, verdict);
         }
     }
+    let cached = total - ran.len();
     let elapsed = human_seconds(watch.elapsed().as_secs_f64());
     context.console.status(
         "Validated",
         &format!("{} in {elapsed}, {} from the cache", human_things(total, "bundle"), human_count(cached)),
     );
-    let workers = statistics.as_ref().map(workers);
-    Ok(Validated { verdicts, workers, course: watch.stop("bundle", total, cached) })
+    Ok(Validated {
+        verdicts,
+        installed: wants.iter().map(|want| provision.installed(want)).collect(),
+        is_final: !provision.is_incomplete(),
+        workers: statistics.as_ref().map(workers),
+        course: watch.stop("bundle", total, cached),
+    })
+}
+
+/// Validation in rounds: each has the bundles that have missed something in the one before that could be had.
+struct Rounds<'a> {
+    context: &'a Context<'a>,
+    environment: &'a Environment,
+    made: &'a Made,
+    options: Options,
+    /// Of the environment and of the options.
+    digests: (String, String),
+    /// Where bundles are written to.
+    folder: &'a Path,
+    upstreams: Option<Upstreams<'a>>,
+    provision: Provision<'a>,
+    /// What each candidate's bundle wants, and what came of it.
+    wants: Vec<Want>,
+    verdicts: Vec<Option<Verdict>>,
+    /// Those whose verdict was not in the store, in one round at least.
+    ran: BTreeSet<usize>,
+    statistics: Option<WorkerStatistics>,
+}
+
+impl<'a> Rounds<'a> {
+    /// Runs all rounds; the number of bundles.
+    fn all(&mut self) -> Result<usize, Problem> {
+        let bundles = self.made.assembled.bundles.iter().enumerate();
+        let mut pending: Vec<usize> = bundles.filter(|(_, bundle)| bundle.is_ok()).map(|(at, _)| at).collect();
+        let total = pending.len();
+        for at in &pending {
+            self.wants[*at] = self.provision.want(self.bundle(*at));
+        }
+        while !pending.is_empty() {
+            self.provision.install(pending.iter().map(|at| &self.wants[*at]), self.upstreams.is_some())?;
+            self.run(&pending)?;
+            pending.retain(|at| {
+                let bundle = self.made.assembled.bundles[*at].as_ref().expect("only bundles are validated");
+                let verdict = self.verdicts[*at].as_ref().expect("it was reached a moment ago");
+                self.provision.extend(&mut self.wants[*at], bundle, verdict)
+            });
+        }
+        Ok(total)
+    }
+
+    fn bundle(&self, at: usize) -> &'a BundleFile {
+        self.made.assembled.bundles[at].as_ref().expect("only bundles are validated")
+    }
+
+    /// One round: from the store what is in there, the rest from Python.
+    fn run(&mut self, pending: &[usize]) -> Result<(), Problem> {
+        let context = self.context;
+        let verdict_context = VerdictContext { environment: &self.digests.0, options: &self.digests.1 };
+        let work: Vec<Work> = pending.iter().map(|at| self.work(*at)).collect();
+        let count = work.len();
+        let mut known = context.store.verdicts(verdict_context, work.iter().map(|work| work.key.as_str()))?;
+        if context.settings.retry_failed {
+            known.retain(|_, verdict| verdict.failure.is_none());
+        }
+        let mut waiting = Vec::new();
+        for work in work {
+            match known.get(&work.key) {
+                Some(verdict) => self.verdicts[work.position] = Some(verdict.clone()),
+                None => waiting.push(work),
+            }
+        }
+        if waiting.is_empty() {
+            return Ok(());
+        }
+        // An earlier round has written them already.
+        if self.statistics.is_none() {
+            self.upstreams.iter().try_for_each(Upstreams::write)?;
+        }
+        self.ran.extend(waiting.iter().map(|work| work.position));
+        let keep = |key: &str, verdict: &Verdict| context.store.put_verdicts(verdict_context, [(key, verdict)]);
+        let Made { candidates, assembled, .. } = self.made;
+        let run = Run { candidates, assembled, environment: self.environment, options: &self.options, keep: &keep };
+        let statistics = run.all(context, waiting, count, &mut self.verdicts)?;
+        self.statistics.get_or_insert_default().add(statistics);
+        Ok(())
+    }
+
+    fn work(&self, at: usize) -> Work {
+        let (candidate, bundle, want) = (&self.made.candidates[at], self.bundle(at), &self.wants[at]);
+        let upstream = self.upstreams.as_ref().and_then(|all| all.of(&self.made.indexed, candidate, bundle));
+        let layers = self.provision.layers(want);
+        let job = Job {
+            id: candidate.block.clone(),
+            file: self.folder.join(format!("{}.py", candidate.stem)),
+            class_name: candidate.name.clone(),
+            blocked_packages: bundle.own_packages.clone(),
+            operator_packages: bundle.operator_packages.clone(),
+            layers: Arc::clone(&layers),
+            arguments: self.made.rules.arguments(&candidate.block).map(|(arguments, _)| arguments.clone()),
+            line_map: bundle.line_map.clone(),
+            upstream: upstream.map(|it| Upstream { layers: self.provision.upstream_layers(want, &layers), ..it }),
+        };
+        let key = job.digest(&bundle.sha256);
+        Work { position: at, job, key }
+    }
 }
 
 fn workers(statistics: &WorkerStatistics) -> ValidationCourse {
@@ -187,28 +278,6 @@ impl Run<'_> {
             None => Ok(statistics),
         }
     }
-}
-
-fn work(
-    position: usize,
-    candidate: &Candidate,
-    bundle: &BundleFile,
-    rules: &Rules,
-    folder: &Path,
-    upstream: Option<Upstream>,
-) -> Work {
-    let job = Job {
-        id: candidate.block.clone(),
-        file: folder.join(format!("{}.py", candidate.stem)),
-        class_name: candidate.name.clone(),
-        blocked_packages: bundle.own_packages.clone(),
-        operator_packages: bundle.operator_packages.clone(),
-        arguments: rules.arguments(&candidate.block).map(|(arguments, _)| arguments.clone()),
-        line_map: bundle.line_map.clone(),
-        upstream,
-    };
-    let key = job.digest(&bundle.sha256);
-    Work { position, job, key }
 }
 
 fn write(path: &Path, bundle: &BundleFile) -> Result<(), Problem> {

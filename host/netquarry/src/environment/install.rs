@@ -223,7 +223,11 @@ fn requirements_digest() -> String {
 }
 
 /// Waits until no other process holds the lock.
-fn lock(path: &Path, on_progress: &dyn Fn(Progress), interrupted: &AtomicBool) -> Result<File, EnvironmentError> {
+pub(super) fn lock(
+    path: &Path,
+    on_progress: &dyn Fn(Progress),
+    interrupted: &AtomicBool,
+) -> Result<File, EnvironmentError> {
     let file = File::options().create(true).append(true).read(true).open(path);
     let file = file.map_err(|source| io_error("open", path, source))?;
     let mut told = false;
@@ -253,6 +257,6 @@ fn require_room(folder: &Path) -> Result<(), EnvironmentError> {
     Err(EnvironmentError::NoRoom { folder: folder.to_owned(), free_mib: free >> 20, needed_mib: DISK_BYTES >> 20 })
 }
 
-fn io_error(action: &'static str, path: &Path, source: std::io::Error) -> EnvironmentError {
+pub(super) fn io_error(action: &'static str, path: &Path, source: std::io::Error) -> EnvironmentError {
     EnvironmentError::Io { action, path: path.to_owned(), source }
 }

@@ -20,6 +20,7 @@ pub(super) struct Interpreter {
     pub(super) distributions: BTreeMap<String, String>,
     pub(super) packages: BTreeMap<String, Vec<String>>,
     pub(super) standard_library: BTreeSet<String>,
+    pub(super) markers: BTreeMap<String, String>,
     pub(super) makes_environments: bool,
 }
 

@@ -14,6 +14,25 @@ def normalised(name):
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
+def markers():
+    """What the markers of requirements are evaluated against, by the names of PEP 508."""
+    import os
+
+    return {
+        "implementation_name": sys.implementation.name,
+        "implementation_version": platform.python_version(),
+        "os_name": os.name,
+        "platform_machine": platform.machine(),
+        "platform_python_implementation": platform.python_implementation(),
+        "platform_release": platform.release(),
+        "platform_system": platform.system(),
+        "platform_version": platform.version(),
+        "python_full_version": platform.python_version(),
+        "python_version": ".".join(platform.python_version_tuple()[:2]),
+        "sys_platform": sys.platform,
+    }
+
+
 def installed():
     """What is installed; asked of no Python before 3.10, which lacks the calls and is too old in any case."""
     import importlib.metadata
@@ -33,6 +52,7 @@ def installed():
         "distributions": distributions,
         "packages": {package: sorted({normalised(name) for name in names}) for package, names in packages.items()},
         "standard_library": sorted(sys.stdlib_module_names),
+        "markers": markers(),
         "makes_environments": all(importlib.util.find_spec(name) for name in ("venv", "ensurepip")),
     }
 

@@ -15,12 +15,16 @@ use sha2::{Digest, Sha256};
 mod error;
 mod install;
 mod interpreter;
+mod layers;
 mod pip;
+mod resolution;
 #[cfg(test)]
 mod tests;
 
 pub use error::EnvironmentError;
 pub use install::{Installation, Preparation, Progress, distributions};
+pub use layers::{Installer, Layer};
+pub use resolution::{Pin, Refusal};
 
 use interpreter::{Interpreter, PythonVersion};
 
@@ -48,6 +52,8 @@ pub struct Environment {
     pub packages: BTreeMap<String, Vec<String>>,
     /// The names of the standard library's top-level modules.
     pub standard_library: BTreeSet<String>,
+    /// What the markers of requirements are evaluated against, by the names of PEP 508.
+    pub markers: BTreeMap<String, String>,
     pub origin: Origin,
 }
 
@@ -110,6 +116,7 @@ impl Environment {
             distributions: interpreter.distributions,
             packages: interpreter.packages,
             standard_library: interpreter.standard_library,
+            markers: interpreter.markers,
             origin,
         })
     }

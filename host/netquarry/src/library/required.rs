@@ -6,6 +6,8 @@ use netquarry_core::record::BlockRecord;
 use netquarry_core::source::Source;
 use serde::{Deserialize, Serialize};
 
+use super::requirements;
+
 /// Its name in the output folder.
 pub const FILE_NAME: &str = "required_repos.json";
 
@@ -34,7 +36,7 @@ pub enum Role {
 }
 
 /// What the bundles of `records` rely on, sorted by role and name. `installed` has the versions of the environment by
-/// normalised distribution name.
+/// normalised distribution name; what was installed for single bundles stands in their records.
 pub fn required(records: &[BlockRecord], sources: &[Source], installed: &BTreeMap<String, String>) -> Vec<Required> {
     let bundled = || records.iter().filter(|record| record.bundle.is_some());
     let origins = |record: &BlockRecord| -> BTreeSet<String> {
@@ -47,10 +49,19 @@ pub fn required(records: &[BlockRecord], sources: &[Source], installed: &BTreeMa
         for source in origins(record) {
             *by_source.entry(source).or_default() += 1;
         }
-        for requirement in &record.requirements {
-            *by_requirement.entry(distribution_name(requirement).to_owned()).or_default() += 1;
+        for requirement in relied_on(record) {
+            *by_requirement.entry(requirement).or_default() += 1;
         }
     }
+    let mut beside: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+    for distribution in bundled().flat_map(|record| &record.installed) {
+        beside.entry(normalised(&distribution.name)).or_default().insert(&distribution.version);
+    }
+    // Bundles of different sources may have been validated with different versions.
+    let version = |name: &str| {
+        let beside = || beside.get(name).map(|versions| versions.iter().copied().collect::<Vec<_>>().join(", "));
+        installed.get(name).cloned().or_else(beside)
+    };
     let source = |(name, blocks): (String, usize)| {
         let source = sources.iter().find(|source| source.name == name);
         // A library may hold blocks of a source that this corpus does not have.
@@ -69,7 +80,7 @@ pub fn required(records: &[BlockRecord], sources: &[Source], installed: &BTreeMa
     };
     let requirement = |(name, blocks): (String, usize)| Required {
         role: Role::Requirement,
-        version: installed.get(&normalised(&name)).cloned(),
+        version: version(&normalised(&name)),
         url: Some(format!("https://pypi.org/project/{}/", normalised(&name))),
         swhid: None,
         license: None,
@@ -79,8 +90,18 @@ pub fn required(records: &[BlockRecord], sources: &[Source], installed: &BTreeMa
     by_source.into_iter().map(source).chain(by_requirement.into_iter().map(requirement)).collect()
 }
 
+/// The distributions that a bundle imports: those that were installed for it, and for everything else the usual ones.
+fn relied_on(record: &BlockRecord) -> BTreeSet<String> {
+    let installed = || record.installed.iter().filter(|distribution| !distribution.provides.is_empty());
+    let usual: BTreeSet<&str> =
+        installed().flat_map(|it| &it.provides).map(|it| requirements::distribution(it)).collect();
+    let stated = record.requirements.iter().map(|requirement| distribution_name(requirement));
+    let others = stated.filter(|name| !usual.contains(name)).map(str::to_owned);
+    others.chain(installed().map(|distribution| distribution.name.clone())).collect()
+}
+
 /// `torch` of `torch>=2.0; python_version > "3.8"`.
-fn distribution_name(requirement: &str) -> &str {
+pub fn distribution_name(requirement: &str) -> &str {
     let end = requirement.find(|character: char| !(character.is_alphanumeric() || "-_.".contains(character)));
     &requirement[..end.unwrap_or(requirement.len())]
 }
@@ -100,6 +121,8 @@ pub fn normalised(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use netquarry_core::record::InstalledDistribution;
+
     use super::*;
 
     #[test]
@@ -107,6 +130,22 @@ mod tests {
         assert_eq!(distribution_name("torch>=2.0; python_version > \"3.8\""), "torch");
         assert_eq!(distribution_name("ruamel.yaml[all]"), "ruamel.yaml");
         assert_eq!(normalised("Ruamel__.Yaml"), "ruamel-yaml");
+    }
+
+    #[test]
+    fn what_was_installed_for_a_bundle_stands_for_what_is_usual() {
+        let mut records = crate::findings::tests::library();
+        records.truncate(1);
+        records[0].requirements = vec!["opencv-python-headless".to_owned(), "torch".to_owned()];
+        let installed = |name: &str, provides: &[&str]| InstalledDistribution {
+            name: name.to_owned(),
+            version: "1.2".to_owned(),
+            provides: provides.iter().map(|name| (*name).to_owned()).collect(),
+        };
+        records[0].installed = vec![installed("idna", &[]), installed("opencv-python", &["cv2"])];
+        let required = required(&records, &[], &BTreeMap::new());
+        let lines: Vec<_> = required.iter().map(|each| (each.name.as_str(), each.version.as_deref())).skip(1).collect();
+        assert_eq!(lines, [("opencv-python", Some("1.2")), ("torch", None)]);
     }
 
     #[test]

@@ -30,7 +30,8 @@ pub fn of<'a>(packages: impl Iterator<Item = &'a str>) -> Vec<String> {
     requirements.into_iter().collect()
 }
 
-fn distribution(package: &str) -> &str {
+/// The distribution that usually provides a package.
+pub fn distribution(package: &str) -> &str {
     match DISTRIBUTIONS.binary_search_by_key(&package, |(package, _)| package) {
         Ok(position) => DISTRIBUTIONS[position].1,
         Err(_) => package,

@@ -53,6 +53,9 @@ pub struct RunRecord {
     pub arguments: Vec<String>,
     /// The interpreter and torch that the blocks were validated with.
     pub environment: Option<serde_json::Value>,
+    /// What was installed beside it, `name==version` sorted: each bundle has those of its own record.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub installed: Vec<String>,
     /// The protections that were in force while foreign code ran.
     pub sandbox: Vec<String>,
     pub course: Course,
@@ -98,6 +101,7 @@ impl RunRecord {
             machine: Machine::this(threads),
             arguments,
             environment: None,
+            installed: Vec::new(),
             sandbox: Vec::new(),
             course: Course::default(),
             extracted: Vec::new(),

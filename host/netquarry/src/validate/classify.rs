@@ -96,7 +96,11 @@ fn import_class(exception: &Exception, job: &Job, environment: &Environment) -> 
     if is_native(missing) {
         return FailureClass::NativeExtension;
     }
-    if environment.provides(root) { FailureClass::ApiDrift } else { FailureClass::MissingDistribution }
+    if environment.provides(root) || job.provides(root) {
+        FailureClass::ApiDrift
+    } else {
+        FailureClass::MissingDistribution
+    }
 }
 
 /// Names that compiled extensions bear by custom: `_C`, `_ext`, `deform_conv_cuda`, `selective_scan_cuda_core`.

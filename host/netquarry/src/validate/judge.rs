@@ -18,7 +18,7 @@ pub(super) fn lost() -> Verdict {
     let message = "the Python worker ended while it ran this bundle".to_owned();
     let mut verdict = undecided();
     verdict.set(Level::Parse, Outcome::Failed);
-    verdict.failure = Some(Failure { class: FailureClass::Harness, message, upstream: None });
+    verdict.failure = Some(Failure { class: FailureClass::Harness, message, upstream: None, hint: None });
     verdict
 }
 
@@ -122,7 +122,7 @@ impl Judge<'_> {
             return;
         }
         self.verdict.set(TRIED[self.next], Outcome::Failed);
-        self.verdict.failure = Some(Failure { class, message: self.scrub(message), upstream });
+        self.verdict.failure = Some(Failure { class, message: self.scrub(message), upstream, hint: None });
         self.settled = true;
     }
 
@@ -177,13 +177,15 @@ pub(super) fn without_places(message: &str, job: &Job, environment: &Environment
     let name = job.file.file_name().unwrap_or(job.file.as_os_str());
     let text = |path: &std::path::Path| path.to_string_lossy().into_owned();
     let prefixes = environment.prefixes.iter().map(|path| (text(path), "<environment>".to_owned()));
+    let layers = job.layers.iter().chain(job.upstream.iter().flat_map(|upstream| upstream.layers.iter()));
+    let layers = layers.map(|layer| (text(&layer.path), "<environment>".to_owned()));
     let upstream = job.upstream.iter().flat_map(|upstream| &upstream.paths);
     let upstream = upstream.map(|path| (text(path), "<upstream>".to_owned()));
     let own = [
         (attempted.file.clone(), name.to_string_lossy().into_owned()),
         (attempted.scratch.clone(), "<scratch>".to_owned()),
     ];
-    scrub(message, &prefixes.chain(upstream).chain(own).collect::<Vec<_>>())
+    scrub(message, &prefixes.chain(layers).chain(upstream).chain(own).collect::<Vec<_>>())
 }
 
 /// In a few words, how a child ended that was to replay something.

@@ -6,6 +6,7 @@
 //! code that runs in the same interpreter as the report can forge it, and a verdict promises no more than that.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use netquarry_core::shim::BlockArguments;
@@ -13,7 +14,7 @@ use netquarry_core::verdict::{Level, UpstreamOrigin, Verdict};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::environment::Environment;
+use crate::environment::{Environment, Layer};
 
 mod classify;
 mod filter;
@@ -33,7 +34,7 @@ pub use pool::WorkerStatistics;
 
 /// The version of how reports are judged. Raise it with every change to `classify`, `follow`, `judge` or `scrub` after
 /// which the same report gives another verdict: verdicts that were kept before are then reached anew.
-pub const VALIDATION_VERSION: u32 = 3;
+pub const VALIDATION_VERSION: u32 = 4;
 
 /// One bundle to validate.
 #[derive(Clone, Debug)]
@@ -49,6 +50,9 @@ pub struct Job {
     /// Those of the blocked packages whose compiled operators the bundle uses: importing one by its bare name loads
     /// its operators and nothing else.
     pub operator_packages: Vec<String>,
+    /// What is installed for the bundle beside the environment. They come last on Python's path: nothing of them stands
+    /// in the place of what torch was imported with.
+    pub layers: Arc<[Layer]>,
     /// How to construct and run the block, where a shim says so.
     pub arguments: Option<BlockArguments>,
     /// Where the lines of the bundle come from.
@@ -68,6 +72,8 @@ pub struct Upstream {
     pub origin: UpstreamOrigin,
     /// Folders that have to come first on Python's path; none where all that is needed is installed.
     pub paths: Vec<PathBuf>,
+    /// What is installed for it beside the environment.
+    pub layers: Arc<[Layer]>,
     /// Stands for what lies in `paths`, in their order.
     pub identity: String,
 }
@@ -222,7 +228,17 @@ impl Job {
         hasher.update(bundle_sha256);
         hasher.update(stem);
         hasher.update(serde_json::to_vec(&parts).expect("text and numbers can be written as JSON"));
+        // A bundle for which nothing is installed keeps its verdict, whatever is installed for others.
+        let upstream = self.upstream.iter().flat_map(|upstream| upstream.layers.iter());
+        for layer in self.layers.iter().chain(upstream) {
+            hasher.update(serde_json::to_vec(&layer.pin).expect("text can be written as JSON"));
+        }
         format!("{:x}", hasher.finalize())
+    }
+
+    /// Whether `import name` finds something in what was installed for the bundle.
+    fn provides(&self, name: &str) -> bool {
+        self.layers.iter().any(|layer| layer.packages.contains(name))
     }
 
     /// `timm/layers/drop.py:161` for a line of the bundle that comes from there.

@@ -156,6 +156,7 @@ pub(super) fn enter(verdict: &mut Verdict, parity: Parity, scrub: impl Fn(&str) 
                 class: FailureClass::ParityMismatch,
                 message: scrub(&message),
                 upstream: None,
+                hint: None,
             };
             verdict.failure.get_or_insert(failure);
         }

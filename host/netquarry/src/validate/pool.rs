@@ -19,7 +19,7 @@ use super::parity::{self, Observation, Parity, Question, Side};
 use super::protocol::{ChildJob, Event, Settings, Task, UpstreamSettings};
 use super::worker::{Worker, WorkerLost};
 use super::{Job, Limits, Options, Upstream, ValidateError, filter, judge, program};
-use crate::environment::Environment;
+use crate::environment::{Environment, Layer};
 
 /// How many children one worker has at a time. Forking is its only work and takes some ten milliseconds, so that a
 /// machine with many cores needs more than one.
@@ -45,6 +45,18 @@ pub struct WorkerStatistics {
 }
 
 impl WorkerStatistics {
+    /// Adds what further validation took.
+    pub fn add(&mut self, next: Self) {
+        self.verdicts += next.verdicts;
+        self.retries += next.retries;
+        self.workers_started += next.workers_started;
+        self.workers_lost += next.workers_lost;
+        self.cpu_seconds.extend(next.cpu_seconds);
+        self.cpu_seconds.sort_by(f64::total_cmp);
+        self.worker_peak_bytes = self.worker_peak_bytes.max(next.worker_peak_bytes);
+        self.child_peak_bytes = self.child_peak_bytes.max(next.child_peak_bytes);
+    }
+
     /// The processor time that a share of the children stays below: 0.5 for the median. Zero if there were none.
     pub fn cpu_quantile(&self, share: f64) -> f64 {
         let last = self.cpu_seconds.len().saturating_sub(1);
@@ -113,13 +125,14 @@ struct Place {
 /// A worker with an upstream package in it.
 struct UpstreamWorker {
     paths: Vec<PathBuf>,
+    layers: Arc<[Layer]>,
     package: String,
     shared: Shared,
 }
 
 impl UpstreamWorker {
     fn is_for(&self, upstream: &Upstream) -> bool {
-        self.paths == upstream.paths && self.package == upstream.package()
+        self.paths == upstream.paths && self.layers == upstream.layers && self.package == upstream.package()
     }
 }
 
@@ -216,6 +229,7 @@ impl<'a> Pool<'a> {
             class_name: upstream.class_name.clone(),
             blocked_packages: Vec::new(),
             operator_packages: Vec::new(),
+            layers: Arc::default(),
             arguments: None,
             line_map: Vec::new(),
             upstream: Some(upstream.clone()),
@@ -351,7 +365,12 @@ impl<'a> Pool<'a> {
         current.take();
         let shared = Shared { worker: Arc::new(self.start_upstream(upstream)?), children: Arc::default() };
         let package = upstream.package().to_owned();
-        *current = Some(UpstreamWorker { paths: upstream.paths.clone(), package, shared: shared.clone() });
+        *current = Some(UpstreamWorker {
+            paths: upstream.paths.clone(),
+            layers: Arc::clone(&upstream.layers),
+            package,
+            shared: shared.clone(),
+        });
         Ok(shared)
     }
 
@@ -360,7 +379,8 @@ impl<'a> Pool<'a> {
     fn start_upstream(&self, upstream: &Upstream) -> Result<Worker, ValidateError> {
         let start = |package| {
             let filters = &self.importer_filters;
-            let upstream = Some(UpstreamSettings { paths: &upstream.paths, package, filters });
+            let upstream =
+                Some(UpstreamSettings { paths: &upstream.paths, layers: paths(&upstream.layers), package, filters });
             self.start_with(Warmth::Torch, upstream)
         };
         if upstream.package().is_empty() {
@@ -414,11 +434,11 @@ impl<'a> Pool<'a> {
 
     /// Runs the job once, in a scratch folder that is there for this one run.
     fn run(&self, job: &Job, worker: &Worker, task: Task<'_>) -> Result<Result<Attempted, WorkerLost>, ValidateError> {
-        // Upstream is nothing that upstream could not import.
-        let (blocked, operators) = if task.meets_upstream() {
-            (&[][..], &[][..])
+        // Upstream is nothing that upstream could not import, and its worker has its layers on the path already.
+        let (blocked, operators, layers) = if task.meets_upstream() {
+            (&[][..], &[][..], Vec::new())
         } else {
-            (&job.blocked_packages[..], &job.operator_packages[..])
+            (&job.blocked_packages[..], &job.operator_packages[..], paths(&job.layers))
         };
         let limits = Limits {
             report_bytes: match task {
@@ -441,6 +461,7 @@ impl<'a> Pool<'a> {
                 level: self.options.level.name(),
                 blocked_packages: blocked,
                 operator_packages: operators,
+                layers,
                 arguments: job.arguments.as_ref(),
                 scratch: &scratch_path,
                 replay: task.replay(),
@@ -460,6 +481,10 @@ impl<'a> Pool<'a> {
     fn statistics(&self, change: impl FnOnce(&mut WorkerStatistics)) {
         change(&mut self.statistics.lock().expect("nothing panics here"));
     }
+}
+
+fn paths(layers: &[Layer]) -> Vec<&Path> {
+    layers.iter().map(|layer| layer.path.as_path()).collect()
 }
 
 /// A word that a bundle cannot guess. It keeps out a report by accident or by a bundle that tries blindly, not one by a

@@ -23,6 +23,8 @@ pub(super) struct Settings<'a> {
 pub(super) struct UpstreamSettings<'a> {
     /// Folders that come first on the path.
     pub(super) paths: &'a [std::path::PathBuf],
+    /// Folders that come last.
+    pub(super) layers: Vec<&'a std::path::Path>,
     /// The package to import before the first fork.
     pub(super) package: Option<&'a str>,
     /// What such a worker may not do even though it has to fork.
@@ -48,6 +50,8 @@ pub(super) struct ChildJob<'a> {
     pub(super) level: &'a str,
     pub(super) blocked_packages: &'a [String],
     pub(super) operator_packages: &'a [String],
+    /// Folders to put on the path, behind all others.
+    pub(super) layers: Vec<&'a std::path::Path>,
     pub(super) arguments: Option<&'a netquarry_core::shim::BlockArguments>,
     pub(super) scratch: &'a str,
     /// Instead of climbing: repeat what an earlier child did.

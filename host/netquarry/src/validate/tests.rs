@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use netquarry_core::shim::BlockArguments;
@@ -16,7 +16,7 @@ use netquarry_core::source::ContentDigest;
 use netquarry_core::verdict::{FailureClass, Level, Outcome, UpstreamOrigin, Verdict};
 
 use super::{Job, Limits, LineSpan, Options, Upstream, ValidateError, WorkerStatistics, validate};
-use crate::environment::{self, Environment, Request};
+use crate::environment::{self, Environment, Layer, Pin, Request};
 
 /// One environment for all tests: the one that the variables name, or one that is made once and kept.
 fn environment() -> &'static Environment {
@@ -51,6 +51,7 @@ impl Case {
             class_name: "Block".into(),
             blocked_packages: list("blocked"),
             operator_packages: list("operators"),
+            layers: Arc::default(),
             arguments: None,
             upstream: None,
             line_map: vec![LineSpan {
@@ -230,6 +231,7 @@ impl ParityCase {
             sha1: ContentDigest::of(&file).to_string(),
             origin: UpstreamOrigin::Snapshot,
             paths: vec![folder],
+            layers: Arc::default(),
             identity: String::new(),
         };
         let job = Job {
@@ -237,6 +239,7 @@ impl ParityCase {
             class_name: "Block".into(),
             blocked_packages: vec![package.into()],
             operator_packages: Vec::new(),
+            layers: Arc::default(),
             arguments: None,
             line_map: Vec::new(),
             upstream: Some(upstream),
@@ -327,6 +330,68 @@ fn python_without_torch() -> PathBuf {
     String::from_utf8(output.stdout).unwrap().trim().into()
 }
 
+/// A distribution in a folder of its own, as it is installed for a bundle.
+fn layer(folder: &Path, name: &str, files: &[(&str, &str)]) -> Layer {
+    let path = folder.join(name);
+    for (file, text) in files {
+        let file = path.join(file);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+    let packages = files.iter().map(|(file, _)| file.split(['/', '.']).next().unwrap().to_owned()).collect();
+    Layer { pin: Pin { name: name.into(), version: "1.0".into(), sha256: None }, path, packages }
+}
+
+#[test]
+fn a_bundle_sees_what_was_installed_for_it_and_never_its_own_source() {
+    let folder = tempfile::tempdir().unwrap();
+    let layers: Arc<[Layer]> = [
+        layer(folder.path(), "helper", &[("helper.py", "VALUE = 1\n"), ("numpy/__init__.py", "raise RuntimeError\n")]),
+        layer(folder.path(), "own", &[("own/__init__.py", ""), ("uses_own.py", "import own\n")]),
+    ]
+    .into();
+    let own = folder.path().join("own/own/__init__.py").display().to_string();
+    let opens = format!("open({own:?})");
+    let find = "import importlib.machinery as m; m.SourceFileLoader('own', PATH).load_module()"
+        .replace("PATH", &format!("{own:?}"));
+    let cases = [
+        ("with_layer", "from helper import VALUE", true, "passed"),
+        ("without_layer", "import helper", false, "missing_distribution"),
+        ("the_environment_comes_first", "import numpy; numpy.zeros(1)", true, "passed"),
+        ("of_an_old_version", "from helper import NOTHING", true, "api_drift"),
+        ("own_by_name", "import own", true, "unresolved_import"),
+        ("own_behind_another", "import uses_own", true, "unresolved_import"),
+        ("own_as_a_file", &opens, true, "policy_violation"),
+        ("own_by_another_loader", &find, true, "policy_violation"),
+        ("own_without_layer", "import own", false, "unresolved_import"),
+    ];
+    let jobs = cases.map(|(name, statement, has_layers, _)| {
+        let file = folder.path().join(format!("{name}.py"));
+        let text = format!("import torch\n{statement}\n\nclass Block(torch.nn.Module):\n    pass\n");
+        fs::write(&file, text).unwrap();
+        Job {
+            id: name.into(),
+            file,
+            class_name: "Block".into(),
+            blocked_packages: vec!["own".into()],
+            operator_packages: Vec::new(),
+            layers: if has_layers { Arc::clone(&layers) } else { Arc::default() },
+            arguments: None,
+            line_map: Vec::new(),
+            upstream: None,
+        }
+    });
+    let options = Options { level: Level::Execute, limits: Limits::default(), ..options() };
+    let verdicts = Mutex::new(BTreeMap::new());
+    let keep = |job: &Job, verdict: Verdict| _ = verdicts.lock().unwrap().insert(job.id.clone(), verdict);
+    validate(jobs, environment(), &options, &keep).unwrap();
+    let verdicts = verdicts.into_inner().unwrap();
+    let came_out = |name: &str| verdicts[name].failure.as_ref().map_or("passed", |failure| failure.class.name());
+    for (name, _, _, expected) in cases {
+        assert_eq!(came_out(name), expected, "{name}: {:?}", verdicts[name].failure);
+    }
+}
+
 #[test]
 fn digests_tell_apart_what_a_verdict_depends_on() {
     let job = calm_cases().remove(0).job;
@@ -337,6 +402,7 @@ fn digests_tell_apart_what_a_verdict_depends_on() {
         sha1: String::new(),
         origin: UpstreamOrigin::Installed,
         paths: Vec::new(),
+        layers: Arc::default(),
         identity: identity.into(),
     };
     assert_eq!(digest, Job { id: "another".into(), ..job.clone() }.digest("00"));
@@ -346,10 +412,11 @@ fn digests_tell_apart_what_a_verdict_depends_on() {
         Job { blocked_packages: vec!["timm".into()], ..job.clone() }.digest("00"),
         Job { line_map: Vec::new(), ..job.clone() }.digest("00"),
         Job { upstream: Some(upstream("one")), ..job.clone() }.digest("00"),
+        Job { layers: [layer(Path::new("/nowhere"), "helper", &[])].into(), ..job.clone() }.digest("00"),
         Job { upstream: Some(upstream("another")), ..job.clone() }.digest("00"),
     ];
     assert!(others.iter().all(|other| *other != digest));
-    assert_ne!(others[4], others[5]);
+    assert_ne!(others[4], others[6]);
     assert_ne!(options().digest(), Options { level: Level::Parse, ..options() }.digest());
     assert_eq!(options().digest(), Options { jobs: 7, ..options() }.digest());
 }

@@ -89,9 +89,17 @@ class Source:
 
 
 @functools.cache
-def locate(package):
-    """Looks a package up without importing it."""
-    spec = importlib.machinery.PathFinder.find_spec(package)
+def locate(package, layers):
+    """Looks a package up without importing it, wherever a copy of it may lie."""
+    found = [installed(package, path) for path in (None, *([layer] for layer in layers))]
+    places = tuple(place for copy in found for place in copy.places)
+    # The operators are those of the copy that an import would find.
+    return Source(package, places, next((copy.libraries for copy in found if copy.places), ()))
+
+
+def installed(package, path):
+    """The copy of a package that lies on `path`, a list of folders; on Python's own path for None."""
+    spec = importlib.machinery.PathFinder.find_spec(package, path)
     if spec is None:
         return Source(package, (), ())
     folders = list(spec.submodule_search_locations or ())

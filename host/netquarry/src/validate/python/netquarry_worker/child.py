@@ -15,6 +15,8 @@ def run(job, sources, report_descriptor, output_descriptor, settings, parent):
     reporter = report.Report(descriptor, job["token"])
     try:
         reporter.send("confined", protections=confinement.apply(settings, job["scratch"]))
+        # Behind the environment, so that nothing stands in the place of what torch was imported with.
+        sys.path.extend(job["layers"])
         barrier.install(sources, job["operator_packages"])
         climbs = not job["replay"] and not job["lookups"]
         bundle = levels.Bundle(job) if climbs else None

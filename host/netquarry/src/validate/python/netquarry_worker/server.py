@@ -83,6 +83,7 @@ def main():
 def import_upstream(upstream):
     """Puts upstream's folders first on the path and imports its package; whether that could be done."""
     sys.path[:0] = upstream["paths"]
+    sys.path.extend(upstream["layers"])
     if not upstream["package"]:
         return True
     confinement.confine_importer(upstream["filters"])
@@ -134,7 +135,7 @@ def start(job, passed, settings):
     parent = os.getpid()
     before = time.process_time()
     # Looked up here, once for all children, rather than in each of them.
-    sources = [barrier.locate(package) for package in job["blocked_packages"]]
+    sources = [barrier.locate(package, tuple(job["layers"])) for package in job["blocked_packages"]]
     pid = os.fork()
     if pid == 0:
         # Nothing may escape from here into the parent's loop, whatever it is.

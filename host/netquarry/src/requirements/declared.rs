@@ -1,0 +1,160 @@
+//! The requirements that a source declares, read and never executed.
+
+use std::collections::BTreeSet;
+use std::str::FromStr;
+
+use netquarry_core::source::SourceKind;
+use netquarry_corpus::snapshot::Snapshot;
+use pep508_rs::{MarkerEnvironment, MarkerTree, Requirement, VersionOrUrl};
+
+use crate::library::required::normalised;
+
+/// A requirement that holds in this environment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Declared {
+    /// Normalised: `opencv-python`.
+    pub name: String,
+    /// As an index can fulfil it, without its marker: `opencv-python>=4.7.0`.
+    pub requirement: String,
+    /// Needed for an extra only, or for work on the source itself.
+    pub is_optional: bool,
+}
+
+/// What a source says about itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    pub name: String,
+    /// The normalised name of the distribution that it is.
+    pub distribution: Option<String>,
+    /// `timm==1.0.31`; `None` where no index has the source.
+    pub requirement: Option<String>,
+    /// The packages that importing starts from.
+    pub packages: BTreeSet<String>,
+    /// In the order in which they are declared.
+    pub declared: Vec<Declared>,
+}
+
+/// Reads what a source declares. A file that cannot be read declares nothing.
+pub fn of(snapshot: &Snapshot, markers: &MarkerEnvironment) -> Source {
+    let source = &snapshot.source;
+    let metadata = &snapshot.metadata;
+    let mut declared: Vec<Declared> = metadata.requires.iter().filter_map(|text| read(text, markers)).collect();
+    let of_extras = metadata.optional.iter().filter_map(|(_, text)| read(text, markers));
+    declared.extend(of_extras.map(|declared| Declared { is_optional: true, ..declared }));
+    // An sdist of an old setuptools states none, though it may have the files that its `setup.py` reads them from.
+    if source.kind != SourceKind::Pypi || declared.is_empty() {
+        declared.extend(requirement_files(snapshot, markers));
+    }
+    let requirement = match (&source.distribution, &source.version) {
+        (Some(name), Some(version)) if source.kind == SourceKind::Pypi => Some(format!("{name}=={version}")),
+        _ => None,
+    };
+    let modules = snapshot.files.iter().filter_map(|file| file.module.as_deref());
+    Source {
+        name: source.name.clone(),
+        distribution: source.distribution.as_deref().map(normalised),
+        requirement,
+        packages: modules.filter_map(|module| module.split('.').next()).map(str::to_owned).collect(),
+        declared,
+    }
+}
+
+/// One requirement, where it holds with or without extras. One that names a place instead of a version is not to be had
+/// from an index.
+fn read(text: &str, markers: &MarkerEnvironment) -> Option<Declared> {
+    let requirement = Requirement::<pep508_rs::VerbatimUrl>::from_str(text.trim()).ok()?;
+    if matches!(requirement.version_or_url, Some(VersionOrUrl::Url(_))) {
+        return None;
+    }
+    let always = requirement.evaluate_markers(markers, &[]);
+    let with_extras = requirement.marker.clone().simplify_extras_with(|_| true).evaluate(markers, &[]);
+    (always || with_extras).then(|| Declared {
+        name: normalised(requirement.name.as_ref()),
+        requirement: Requirement { marker: MarkerTree::TRUE, ..requirement }.to_string(),
+        is_optional: !always,
+    })
+}
+
+/// `requirements.txt` of the root is what a repository needs; its likes and those in a folder `requirements` are for more.
+fn requirement_files(snapshot: &Snapshot, markers: &MarkerEnvironment) -> Vec<Declared> {
+    let paths = snapshot.data.iter().map(|file| file.path.as_str()).filter(|path| is_requirement_file(path));
+    let of_file = |path: &str| {
+        let text = snapshot.read_path(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        let lines = listed(&text.unwrap_or_default(), markers);
+        let is_main = path == "requirements.txt";
+        lines.into_iter().map(move |line| Declared { is_optional: line.is_optional || !is_main, ..line })
+    };
+    // The main one first.
+    let mut paths: Vec<&str> = paths.collect();
+    paths.sort_by_key(|path| (*path != "requirements.txt", *path));
+    paths.into_iter().flat_map(of_file).collect()
+}
+
+fn is_requirement_file(path: &str) -> bool {
+    match path.split_once('/') {
+        None => path.starts_with("requirements") && path.ends_with(".txt"),
+        Some((folder, file)) => folder == "requirements" && !file.contains('/') && file.ends_with(".txt"),
+    }
+}
+
+/// The requirements in a file of pip's; its options and paths are passed over.
+fn listed(text: &str, markers: &MarkerEnvironment) -> Vec<Declared> {
+    let line = |line: &str| {
+        let line = line.split(" #").next().expect("splitting yields a part").trim();
+        (!line.starts_with(['#', '-'])).then(|| read(line, markers)).flatten()
+    };
+    text.lines().filter_map(line).collect()
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    pub(crate) fn markers() -> MarkerEnvironment {
+        let markers = serde_json::json!({
+            "implementation_name": "cpython", "implementation_version": "3.11.7", "os_name": "posix",
+            "platform_machine": "x86_64", "platform_python_implementation": "CPython", "platform_release": "6.1",
+            "platform_system": "Linux", "platform_version": "#1", "python_full_version": "3.11.7",
+            "python_version": "3.11", "sys_platform": "linux",
+        });
+        serde_json::from_value(markers).expect("the markers are complete")
+    }
+
+    fn shown(declared: &Declared) -> String {
+        format!("{}{}", declared.requirement, if declared.is_optional { " (optional)" } else { "" })
+    }
+
+    #[test]
+    fn requirements_hold_where_their_markers_do() {
+        let cases = [
+            ("opencv-python!=4.13.0.90,>=4.7.0", Some("opencv-python>=4.7.0,!=4.13.0.90")),
+            ("opencv-python (!=4.5.5.*,>=4.2.0.32)", Some("opencv-python>=4.2.0.32,!=4.5.5.*")),
+            ("numpy>=1.23.0; platform_system != \"Darwin\"", Some("numpy>=1.23.0")),
+            ("regex; sys_platform == \"win32\"", None),
+            ("regex; sys_platform == \"win32\" and extra == \"all\"", None),
+            ("PyYAML ; extra == 'all'", Some("pyyaml (optional)")),
+            ("a[b]>1; (extra == 'x' or extra == 'y') and python_version < '3.12'", Some("a[b]>1 (optional)")),
+            ("clip @ git+https://github.com/a/b.git", None),
+            ("not a requirement", None),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(read(text, &markers()).as_ref().map(shown).as_deref(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn options_of_requirement_files_are_passed_over() {
+        let text = "# core\n-r base.txt\ntorch>=2  # the newest\n--index-url https://x\n\nPillow\n./local\nx; python_version<'3'\n";
+        let lines: Vec<String> = listed(text, &markers()).iter().map(shown).collect();
+        assert_eq!(lines, ["torch>=2", "pillow"]);
+        for (path, expected) in [
+            ("requirements.txt", true),
+            ("requirements-dev.txt", true),
+            ("requirements/optional.txt", true),
+            ("docs/requirements.txt", false),
+            ("notes.txt", false),
+        ] {
+            assert_eq!(is_requirement_file(path), expected, "{path}");
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! What bundles require is installed: a package that declares a distribution whose import has another name, one that it
+//! declares for an extra, and one that nobody declares.
+
+use serde_json::{Value, json};
+
+use crate::support::Playground;
+
+const CORPUS: &str = r#"{
+    "name": "requiring", "description": "A package with requirements", "discovery_rule": "discover-nn-module-deep",
+    "sources": [{"name": "tunnels", "priority": 1, "location": {"local": {"path": "tunnels"}}}]
+}"#;
+
+const PROJECT: &str = r#"[project]
+name = "tunnels"
+version = "1.0"
+dependencies = ["torch", "PySocks==1.7.1", "python-dotenv==1.2.1"]
+[project.optional-dependencies]
+all = ["sniffio==1.3.1", "h11==0.16.0"]
+"#;
+
+/// A module with one block that needs what `import_it` imports as `it`.
+fn module(import_it: &str, name: &str) -> String {
+    format!(
+        "{import_it}\nfrom torch import nn\n\n\nclass {name}(nn.Module):\n    def forward(self, x):\n        \
+         return x * len(it.__name__) if it else x\n"
+    )
+}
+
+fn playground() -> Playground {
+    let playground = Playground::new();
+    playground.write("corpus.json", CORPUS);
+    playground.write("tunnels/pyproject.toml", PROJECT);
+    // Upstream needs as a whole what no single block needs.
+    playground.write("tunnels/tunnels/__init__.py", "import dotenv\n");
+    let modules = [
+        ("needed", "import socks as it", "Needed"),
+        ("optional", "import sniffio as it", "Optional"),
+        ("guarded", "try:\n    import h11 as it\nexcept ImportError:\n    it = None", "Guarded"),
+        ("undeclared", "import six as it", "Undeclared"),
+    ];
+    for (file, import_it, name) in modules {
+        playground.write(&format!("tunnels/tunnels/{file}.py"), &module(import_it, name));
+    }
+    playground
+}
+
+fn record<'a>(manifest: &'a std::collections::BTreeMap<String, Value>, name: &str) -> &'a Value {
+    &manifest[&format!("tunnels:tunnels.{}.{name}", name.to_lowercase())]
+}
+
+#[test]
+fn what_a_source_declares_is_installed_for_its_bundles() {
+    let playground = playground();
+    playground.mine(&["run", "--level", "parity"]).succeeded();
+    let manifest = playground.manifest("out");
+    for name in ["Needed", "Optional", "Guarded"] {
+        assert_eq!(record(&manifest, name)["level"], 7, "{}", record(&manifest, name));
+    }
+    let socks = json!([{"name": "PySocks", "version": "1.7.1", "provides": ["socks"]}]);
+    assert_eq!(record(&manifest, "Needed")["installed"], socks);
+    assert_eq!(record(&manifest, "Optional")["installed"][0]["name"], "sniffio");
+    // Upstream does without it where it is not there, and so does the bundle.
+    assert_eq!(record(&manifest, "Guarded")["installed"], Value::Null);
+
+    let required: Value = serde_json::from_str(&playground.read("out/required_repos.json")).unwrap();
+    let socks = required.as_array().unwrap().iter().find(|each| each["name"] == "PySocks").expect("it is relied on");
+    assert_eq!((&socks["version"], &socks["blocks"]), (&json!("1.7.1"), &json!(1)));
+    let run: Value = serde_json::from_str(&playground.read("out/run.json")).unwrap();
+    assert_eq!(run["installed"], json!(["PySocks==1.7.1", "sniffio==1.3.1"]));
+
+    // A file of the library is validated with what it was validated with before.
+    playground.mine(&["validate", "out/blocks/Needed.py", "--level", "parity", "--gate", "parity"]).succeeded();
+
+    // Everything that was installed is kept, for another library without a network too.
+    playground.mine(&["run", "--level", "parity", "--offline", "--rebuild-index", "--out", "again"]).succeeded();
+    assert_eq!(playground.read("again/manifest.jsonl"), playground.read("out/manifest.jsonl"));
+}
+
+#[test]
+fn what_nobody_declares_stays_missing_until_the_user_names_it() {
+    let playground = playground();
+    playground.mine(&["run", "--no-install"]).succeeded();
+    let manifest = playground.manifest("out");
+    for name in ["Needed", "Optional", "Undeclared"] {
+        assert_eq!(record(&manifest, name)["failure"]["class"], "missing_distribution");
+        let hint = "nothing was installed: --no-install or `install = false` in netquarry.toml forbids it";
+        assert_eq!(record(&manifest, name)["failure"]["hint"], hint);
+    }
+
+    playground.mine(&["run"]).succeeded();
+    let manifest = playground.manifest("out");
+    assert_eq!(record(&manifest, "Needed")["level"], 5);
+    let failure = &record(&manifest, "Undeclared")["failure"];
+    assert_eq!(failure["class"], "missing_distribution");
+    let hint = "no source of the corpus declares a distribution that provides `six`; [validate.requirements] in \
+                netquarry.toml can name one: six = \"DISTRIBUTION\"";
+    assert_eq!(failure["hint"], hint);
+    assert!(playground.netquarry(&["report", "failures"]).succeeded().stdout.contains(hint));
+
+    playground.write("netquarry.toml", "[validate.requirements]\nsix = \"six==1.17.0\"\nsocks = \"PySocks<0.1\"\n");
+    let run = playground.mine(&["run"]).succeeded();
+    assert!(run.stderr.contains("`pysocks<0.1` cannot be installed"), "{}", run.stderr);
+    let manifest = playground.manifest("out");
+    assert_eq!(record(&manifest, "Undeclared")["level"], 5);
+    let failure = &record(&manifest, "Needed")["failure"];
+    assert_eq!(failure["class"], "missing_distribution");
+    assert!(failure["hint"].as_str().unwrap().starts_with("`pysocks<0.1` cannot be installed: "), "{failure}");
+    // The index has said that there is none, and would say so again.
+    assert_eq!(playground.mine(&["run", "--format", "json"]).succeeded().json()["up_to_date"], true);
+}
