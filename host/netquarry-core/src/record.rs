@@ -1,5 +1,6 @@
 //! The records of the manifest: one per candidate block.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
@@ -130,7 +131,8 @@ pub struct EditRecord {
     pub upstream: String,
     pub before: String,
     pub after: String,
-    pub reason: String,
+    /// One of few sentences, which a library has hundreds of thousands of times.
+    pub reason: Cow<'static, str>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]

@@ -150,8 +150,7 @@ impl Writing<'_> {
             upstream: format!("{}:{line}", self.parts.index.file(definition.file).file.path),
             before: String::new(),
             after: INDENTATION.to_owned(),
-            reason: "every line is indented: the definition waits in a function for what upstream imports late"
-                .to_owned(),
+            reason: "every line is indented: the definition waits in a function for what upstream imports late".into(),
         });
     }
 }
@@ -364,7 +363,7 @@ impl Page {
             upstream: format!("{path}:{line}"),
             before: edit.range.slice(text).to_owned(),
             after: edit.replacement.clone(),
-            reason: edit.reason.to_owned(),
+            reason: edit.reason.into(),
         });
     }
 }

@@ -200,6 +200,8 @@ impl<'index> Uses<'index> {
                 }
                 Some(Named::External { path: key.0, wanted: key.1 })
             }
+            // What nobody evaluates raises no NameError that another object of this name would hide.
+            Entity::Undefined if names_a_type(index, found) => None,
             Entity::Builtin | Entity::Undefined | Entity::ModuleAttribute => {
                 self.reserved.insert(local.to_owned());
                 None
@@ -210,6 +212,17 @@ impl<'index> Uses<'index> {
                 None
             }
         }
+    }
+}
+
+/// Whether a reference stands in an annotation that stays a string, or in one of a local variable.
+fn names_a_type(index: &Index, found: Use<'_>) -> bool {
+    match found.reference.evaluation {
+        Evaluation::Never => true,
+        Evaluation::EagerAnnotation | Evaluation::LazyAnnotation => {
+            index.file(found.definition.file).facts.future_annotations
+        }
+        Evaluation::Eager | Evaluation::Lazy => false,
     }
 }
 
