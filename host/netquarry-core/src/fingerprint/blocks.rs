@@ -1,16 +1,20 @@
 //! A [`BlockSet`] over codes in memory, which computes what is asked for and keeps it.
 
 use std::borrow::Cow;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
 use super::banding::{self, Member};
+use super::memo::Memo;
 use super::minhash::{self, Signature};
+use super::region::{self, Region};
 use super::shingles::{self, Shingles};
+use super::statement::Rule;
+use super::statements::{self, Passages, Placed, Statements};
 use super::structure;
 use super::tokens::{NormalisedTokens, class_tokens, code_tokens, normalised_tokens};
-use crate::dedup::{Banding, BlockSet, BlockSummary, Normalisation, Shingling, SimilarPair, Structure};
+use crate::dedup::{Banding, BlockSet, BlockSummary, Code, Normalisation, Shingling, SimilarPair, Structure};
 
 /// Blocks in memory. Tokens are made anew when asked for; shingles (8 bytes each), signatures (512 or 1,024 bytes) and
 /// structures are kept once made. What concerns many blocks runs on the current rayon pool, whose threads need a stack
@@ -18,11 +22,12 @@ use crate::dedup::{Banding, BlockSet, BlockSummary, Normalisation, Shingling, Si
 #[derive(Default)]
 pub struct CodeBlocks {
     blocks: Vec<Arc<CodeBlock>>,
+    statements: Arc<Statements>,
 }
 
 struct CodeBlock {
     summary: BlockSummary,
-    code: Arc<str>,
+    code: Code,
     shingles: Memo<Shingling, Shingles>,
     signatures: Memo<(Shingling, u32), Signature>,
     structure: OnceLock<Structure>,
@@ -30,7 +35,7 @@ struct CodeBlock {
 
 impl CodeBlocks {
     /// Numbers the blocks in the order in which they come.
-    pub fn new(blocks: impl IntoIterator<Item = (BlockSummary, Arc<str>)>) -> Self {
+    pub fn new(blocks: impl IntoIterator<Item = (BlockSummary, Code)>) -> Self {
         let block = |(summary, code)| CodeBlock {
             summary,
             code,
@@ -38,23 +43,70 @@ impl CodeBlocks {
             signatures: Memo::default(),
             structure: OnceLock::new(),
         };
-        Self { blocks: blocks.into_iter().map(block).map(Arc::new).collect() }
+        Self { blocks: blocks.into_iter().map(block).map(Arc::new).collect(), statements: Arc::default() }
     }
 
     /// The blocks of which `keep` says so, numbered anew. What was computed for them is shared.
     pub fn filtered(&self, keep: impl Fn(u32) -> bool) -> Self {
         let kept = (0..).zip(&self.blocks).filter(|(number, _)| keep(*number));
-        Self { blocks: kept.map(|(_, block)| Arc::clone(block)).collect() }
+        let blocks = kept.map(|(_, block)| Arc::clone(block)).collect();
+        Self { blocks, statements: Arc::clone(&self.statements) }
     }
 
     fn block(&self, block: u32) -> &CodeBlock {
         &self.blocks[block as usize]
     }
+
+    fn shingles(&self, block: u32, shingling: Shingling) -> Arc<Shingles> {
+        self.block(block).shingles(shingling, &self.statements)
+    }
+
+    fn signature_of(&self, block: u32, shingling: Shingling, permutations: u32) -> Arc<Signature> {
+        self.block(block).signature(shingling, permutations, &self.statements)
+    }
+
+    fn block_structure(&self, block: u32) -> &Structure {
+        self.block(block).structure(&self.statements)
+    }
 }
 
 impl CodeBlock {
-    fn shingles(&self, shingling: Shingling) -> Arc<Shingles> {
-        self.shingles.get(shingling, || Shingles::new(&self.tokens(shingling.normalisation), shingling.width as usize))
+    fn shingles(&self, shingling: Shingling, statements: &Statements) -> Arc<Shingles> {
+        self.shingles.get(shingling, || match self.passages(shingling, statements) {
+            Some(passages) => passages.shingles(),
+            None => self.shingles_at_once(shingling),
+        })
+    }
+
+    /// Where the code cannot be read statement by statement.
+    fn shingles_at_once(&self, shingling: Shingling) -> Shingles {
+        Shingles::new(&self.tokens(shingling.normalisation), shingling.width as usize)
+    }
+
+    fn passages(&self, shingling: Shingling, statements: &Statements) -> Option<Passages> {
+        let width = shingling.width as usize;
+        let placed = statements.read(&self.code)?;
+        // What was read for one kernel serves the others.
+        self.structure.get_or_init(|| structure::structure_of(&statements::outline(&placed)));
+        match shingling.normalisation {
+            Normalisation::NnDup => {
+                let Region { text, declared } = region::model_region(&self.code, Some(statements::outline(&placed)));
+                Some(Passages::new(&statements.read(&text)?, &Rule::Untelling { declared: &declared }, width))
+            }
+            Normalisation::Code => Some(self.bound(&placed, width)),
+            Normalisation::Class => {
+                let is_it = |definition: &_| region::is_class(definition, &self.summary.name);
+                match statements::last_definition(&placed, is_it) {
+                    Some(lines) => Some(self.bound(&statements.read(region::lines(&self.code, lines))?, width)),
+                    None => Some(self.bound(&placed, width)),
+                }
+            }
+        }
+    }
+
+    fn bound(&self, placed: &[Placed], width: usize) -> Passages {
+        let locals = statements::locals(placed);
+        Passages::new(placed, &Rule::Bound { block: &self.summary.name, locals: &locals }, width)
     }
 
     fn tokens(&self, normalisation: Normalisation) -> NormalisedTokens {
@@ -65,12 +117,21 @@ impl CodeBlock {
         }
     }
 
-    fn signature(&self, shingling: Shingling, permutations: u32) -> Arc<Signature> {
-        self.signatures.get((shingling, permutations), || minhash::signature(&self.shingles(shingling), permutations))
+    fn signature(&self, shingling: Shingling, permutations: u32, statements: &Statements) -> Arc<Signature> {
+        self.signatures.get((shingling, permutations), || match self.passages(shingling, statements) {
+            Some(passages) => {
+                self.shingles.get(shingling, || passages.shingles());
+                passages.signature(permutations)
+            }
+            None => minhash::signature(&self.shingles(shingling, statements), permutations),
+        })
     }
 
-    fn structure(&self) -> &Structure {
-        self.structure.get_or_init(|| structure::structure(&self.code))
+    fn structure(&self, statements: &Statements) -> &Structure {
+        self.structure.get_or_init(|| match statements.read(&self.code) {
+            Some(placed) => structure::structure_of(&statements::outline(&placed)),
+            None => structure::structure(&self.code),
+        })
     }
 }
 
@@ -92,67 +153,39 @@ impl BlockSet for CodeBlocks {
     }
 
     fn shingle_count(&self, block: u32, shingling: Shingling) -> u32 {
-        let count = self.block(block).shingles(shingling).hashes().len();
+        let count = self.shingles(block, shingling).hashes().len();
         u32::try_from(count).expect("a block has fewer shingles than bytes")
     }
 
     fn signature(&self, block: u32, shingling: Shingling, permutations: u32) -> Vec<u32> {
-        self.block(block).signature(shingling, permutations).to_vec()
+        self.signature_of(block, shingling, permutations).to_vec()
     }
 
     fn candidate_pairs(&self, members: &[u32], shingling: Shingling, banding: Banding) -> Vec<(u32, u32)> {
         let signatures: Vec<Arc<Signature>> =
-            members.par_iter().map(|member| self.block(*member).signature(shingling, banding.permutations)).collect();
+            members.par_iter().map(|member| self.signature_of(*member, shingling, banding.permutations)).collect();
         let members: Vec<Member<'_>> =
             members.iter().copied().zip(signatures.iter().map(|signature| &***signature)).collect();
         banding::candidate_pairs(&members, banding)
     }
 
     fn jaccard(&self, block: u32, others: &[u32], shingling: Shingling) -> Vec<f64> {
-        let own = self.block(block).shingles(shingling);
-        others.iter().map(|other| shingles::jaccard(&own, &self.block(*other).shingles(shingling))).collect()
+        let own = self.shingles(block, shingling);
+        others.par_iter().map(|other| shingles::jaccard(&own, &self.shingles(*other, shingling))).collect()
     }
 
     fn structure(&self, block: u32) -> Structure {
-        self.block(block).structure().clone()
+        self.block_structure(block).clone()
     }
 
     fn structure_digests(&self, members: &[u32]) -> Vec<[u8; 32]> {
-        members.par_iter().map(|member| self.block(*member).structure().sha256).collect()
+        members.par_iter().map(|member| self.block_structure(*member).sha256).collect()
     }
 
     fn structural_pairs(&self, members: &[u32], threshold: f64) -> Vec<SimilarPair> {
         let members: Vec<(u32, &Structure)> =
-            members.par_iter().map(|member| (*member, self.block(*member).structure())).collect();
+            members.par_iter().map(|member| (*member, self.block_structure(*member))).collect();
         structure::structural_pairs(&members, threshold)
-    }
-}
-
-/// Values by the parameters that they were computed with: hardly ever more than one.
-struct Memo<K, V> {
-    values: Mutex<Vec<(K, Arc<V>)>>,
-}
-
-impl<K, V> Default for Memo<K, V> {
-    fn default() -> Self {
-        Self { values: Mutex::default() }
-    }
-}
-
-impl<K: PartialEq, V> Memo<K, V> {
-    /// Two threads that ask for the same value at once may both compute it.
-    fn get(&self, key: K, compute: impl FnOnce() -> V) -> Arc<V> {
-        if let Some(value) = self.find(&key) {
-            return value;
-        }
-        let value = Arc::new(compute());
-        self.values.lock().expect("no panic while it is held").push((key, Arc::clone(&value)));
-        value
-    }
-
-    fn find(&self, key: &K) -> Option<Arc<V>> {
-        let values = self.values.lock().expect("no panic while it is held");
-        values.iter().find(|(known, _)| known == key).map(|(_, value)| Arc::clone(value))
     }
 }
 
@@ -181,7 +214,7 @@ mod tests {
                 characters: code.len() as u64,
                 sha256: [0; 32],
             };
-            (summary, Arc::from(code))
+            (summary, Code::from(Arc::from(code)))
         }))
     }
 
@@ -229,10 +262,10 @@ mod tests {
     #[test]
     fn a_filtered_set_numbers_anew_and_keeps_what_was_computed() {
         let blocks = blocks([class("A", 3, ""), class("B", 9, ""), class("C", 5, "")]);
-        let before = Arc::clone(&blocks.block(2).shingles(SHINGLING));
+        let before = blocks.shingles(2, SHINGLING);
         let filtered = blocks.filtered(|number| number != 1);
         assert_eq!(filtered.len(), 2);
         assert_eq!(filtered.code(1), blocks.code(2));
-        assert!(Arc::ptr_eq(&before, &filtered.block(1).shingles(SHINGLING)));
+        assert!(Arc::ptr_eq(&before, &filtered.shingles(1, SHINGLING)));
     }
 }

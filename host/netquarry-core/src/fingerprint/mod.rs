@@ -17,5 +17,9 @@ pub mod shingles;
 pub mod structure;
 pub mod tokens;
 
+mod memo;
 mod region;
+mod split;
+mod statement;
+mod statements;
 mod tokenizer;

@@ -42,13 +42,13 @@ pub(super) fn up_to(stage: Stage, settings: &Settings, console: &Console) -> Res
         let resolved = resolve::resolve(&context, &indexed, &rules, &found.candidates)?;
         return list(console, &closure_rows(&found.candidates, &resolved.closures), ending);
     }
-    let made = driver::made(&context, &fetched, &plugins, indexed, found)?;
+    let mut made = driver::made(&context, &fetched, &plugins, indexed, found)?;
     let Some(python) = python else {
         return list(console, &bundle_rows(&made), ending);
     };
     let environment = python.wait(console)?;
     let validated = validate::validate(&context, &environment, &fetched.sources, &made)?;
-    let mut records = driver::records(&context, &made, &validated);
+    let mut records = driver::records(&context, &mut made, &validated);
     let below = records.iter().any(|record| !is_promoted(record, settings.gate));
     let ending = match ending {
         Ending::Done if settings.gate_was_asked_for && below => Ending::Findings,

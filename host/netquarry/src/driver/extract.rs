@@ -82,7 +82,7 @@ pub fn extract(
     let mut made = super::made(context, &fetched, &plugins, indexed, Discovered { candidates, ..found })?;
     let environment = python.wait(console)?;
     let validated = validate::validate(context, &environment, &fetched.sources, &made)?;
-    extracted.records = super::records(context, &made, &validated);
+    extracted.records = super::records(context, &mut made, &validated);
     let (records, texts) = beside(&settings.out, present, &extracted.records, super::texts(&made, &extracted.records))?;
 
     let emitting = Stopwatch::start(Stage::Emit);

@@ -113,14 +113,14 @@ pub fn made(
 const BATCH: usize = 256;
 
 /// The records of all candidates, before deduplication.
-pub fn records(context: &Context<'_>, made: &Made, validated: &Validated) -> Vec<BlockRecord> {
-    records::records(&records::Found {
+pub fn records(context: &Context<'_>, made: &mut Made, validated: &Validated) -> Vec<BlockRecord> {
+    let found = records::Found {
         indexed: &made.indexed,
         candidates: &made.candidates,
-        assembled: &made.assembled,
         verdicts: &validated.verdicts,
         gate: context.settings.gate,
-    })
+    };
+    records::records(&found, &mut made.assembled)
 }
 
 /// The promoted blocks, as deduplication sees them.
@@ -134,7 +134,7 @@ pub fn contenders(context: &Context<'_>, made: &Made, records: &[BlockRecord]) -
             source: record.source.name.clone(),
             priority: candidate.priority,
             level: record.level,
-            code: Arc::from(bundle.code()),
+            code: bundle.code(),
         })
     };
     parts.filter_map(contender).collect()
@@ -149,14 +149,14 @@ pub fn texts(made: &Made, records: &[BlockRecord]) -> BundleTexts {
 }
 
 /// Everything that stands in the output folder but for `run.json`, and what the records show.
-pub fn files(
+pub fn files<'a>(
     context: &Context<'_>,
     fetched: &Fetched,
     plugins: &Plugins,
     environment: &Environment,
-    records: &[BlockRecord],
+    records: &'a [BlockRecord],
     texts: &BundleTexts,
-) -> (Files, Findings) {
+) -> (Files<'a>, Findings) {
     let sources: Vec<Source> = fetched.sources.iter().map(|source| source.snapshot.source.clone()).collect();
     let library = emit::Library {
         corpus: &fetched.corpus.name,

@@ -1,8 +1,13 @@
 //! From what the stages found out about a candidate to its record.
 
 use std::collections::HashMap;
+use std::mem;
 
-use netquarry_core::record::{BlockRecord, DedupDecision, DedupOutcome};
+use netquarry_core::bundle::Bundle;
+use netquarry_core::record::{
+    BlockRecord, ClosureRecord, DedupDecision, DedupOutcome, EditRecord, ReplacedRecord, UnknownKeyRecord,
+    UnresolvedName,
+};
 use netquarry_core::verdict::{Failure, FailureClass, Level, Outcome as LevelOutcome, Verdict};
 
 use super::assemble::{Assembled, BundleFile, Origin};
@@ -15,14 +20,14 @@ use super::signature;
 pub struct Found<'a> {
     pub indexed: &'a Indexed,
     pub candidates: &'a [Candidate],
-    pub assembled: &'a Assembled,
     pub verdicts: &'a [Option<Verdict>],
     pub gate: Level,
 }
 
-/// The records of all candidates, in their order, before deduplication.
-pub fn records(found: &Found<'_>) -> Vec<BlockRecord> {
-    let parts = found.candidates.iter().zip(&found.assembled.bundles).zip(&found.assembled.origins).zip(found.verdicts);
+/// The records of all candidates, in their order, before deduplication. What only records tell moves out of the bundles:
+/// it is several times as large as their text.
+pub fn records(found: &Found<'_>, assembled: &mut Assembled) -> Vec<BlockRecord> {
+    let parts = found.candidates.iter().zip(&mut assembled.bundles).zip(&assembled.origins).zip(found.verdicts);
     parts
         .map(|(((candidate, bundle), origin), verdict)| record(found, candidate, bundle, origin, verdict.as_ref()))
         .collect()
@@ -31,19 +36,19 @@ pub fn records(found: &Found<'_>) -> Vec<BlockRecord> {
 fn record(
     found: &Found<'_>,
     candidate: &Candidate,
-    bundle: &Attempt<BundleFile>,
+    bundle: &mut Attempt<BundleFile>,
     origin: &Origin,
     verdict: Option<&Verdict>,
 ) -> BlockRecord {
     let unvalidated = Verdict::default();
     let verdict_or_none = verdict.unwrap_or(&unvalidated);
-    let file = bundle.as_ref().ok();
     let level = verdict_or_none.level();
     let failure = match bundle {
         Ok(_) => verdict_or_none.failure.clone(),
         Err(reason) => Some(not_assembled(reason, origin)),
     };
-    let parts = file.map(|file| &file.bundle);
+    let parts = bundle.as_mut().map(|file| take_told(&mut file.bundle)).unwrap_or_default();
+    let file = bundle.as_ref().ok();
     BlockRecord {
         block: candidate.block.clone(),
         name: candidate.name.clone(),
@@ -55,11 +60,11 @@ fn record(
         lines: file.map(|file| file.lines),
         requirements: file.map(|file| file.requirements.clone()).unwrap_or_default(),
         operator_imports: file.map(|file| file.operator_packages.clone()).unwrap_or_default(),
-        unresolved: parts.map(|bundle| bundle.unresolved.clone()).unwrap_or_default(),
-        unknown_keys: parts.map(|bundle| bundle.unknown_keys.clone()).unwrap_or_default(),
-        replaced: parts.map(|bundle| bundle.replaced.clone()).unwrap_or_default(),
-        edits: parts.map(|bundle| bundle.edits.clone()).unwrap_or_default(),
-        closure: parts.map(|bundle| bundle.closure.clone()).unwrap_or_default(),
+        unresolved: parts.unresolved,
+        unknown_keys: parts.unknown_keys,
+        replaced: parts.replaced,
+        edits: parts.edits,
+        closure: parts.closure,
         constructor: signature::parameters(found.indexed, candidate.target.variable, "__init__"),
         forward: signature::parameters(found.indexed, candidate.target.variable, "forward"),
         level,
@@ -71,6 +76,26 @@ fn record(
         dedup: None,
         swhid: origin.swhid.clone(),
         license: file.and_then(|file| file.license.clone()),
+    }
+}
+
+/// What a bundle tells its record and nobody else.
+#[derive(Default)]
+struct Told {
+    unresolved: Vec<UnresolvedName>,
+    unknown_keys: Vec<UnknownKeyRecord>,
+    replaced: Vec<ReplacedRecord>,
+    edits: Vec<EditRecord>,
+    closure: Vec<ClosureRecord>,
+}
+
+fn take_told(bundle: &mut Bundle) -> Told {
+    Told {
+        unresolved: mem::take(&mut bundle.unresolved),
+        unknown_keys: mem::take(&mut bundle.unknown_keys),
+        replaced: mem::take(&mut bundle.replaced),
+        edits: mem::take(&mut bundle.edits),
+        closure: mem::take(&mut bundle.closure),
     }
 }
 
