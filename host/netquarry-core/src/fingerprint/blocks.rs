@@ -8,12 +8,12 @@ use rayon::prelude::*;
 use super::banding::{self, Member};
 use super::memo::Memo;
 use super::minhash::{self, Signature};
-use super::region::{self, Region};
+use super::region;
 use super::shingles::{self, Shingles};
 use super::statement::Rule;
 use super::statements::{self, Passages, Placed, Statements};
 use super::structure;
-use super::tokens::{NormalisedTokens, class_tokens, code_tokens, normalised_tokens};
+use super::tokens::{NormalisedTokens, class_tokens, code_tokens, normalised_tokens, region_tokens};
 use crate::dedup::{Banding, BlockSet, BlockSummary, Code, Normalisation, Shingling, SimilarPair, Structure};
 
 /// Blocks in memory. Tokens are made anew when asked for; shingles (8 bytes each), signatures (512 or 1,024 bytes) and
@@ -31,6 +31,29 @@ struct CodeBlock {
     shingles: Memo<Shingling, Shingles>,
     signatures: Memo<(Shingling, u32), Signature>,
     structure: OnceLock<Structure>,
+}
+
+/// What is compared of a code.
+enum Compared {
+    InPassages(Passages),
+    /// Of a code that cannot be read statement by statement.
+    AtOnce(Shingles),
+}
+
+impl Compared {
+    fn shingles(&self) -> Shingles {
+        match self {
+            Self::InPassages(passages) => passages.shingles(),
+            Self::AtOnce(shingles) => shingles.clone(),
+        }
+    }
+
+    fn signature(&self, permutations: u32) -> Signature {
+        match self {
+            Self::InPassages(passages) => passages.signature(permutations),
+            Self::AtOnce(shingles) => minhash::signature(shingles, permutations),
+        }
+    }
 }
 
 impl CodeBlocks {
@@ -72,41 +95,56 @@ impl CodeBlocks {
 
 impl CodeBlock {
     fn shingles(&self, shingling: Shingling, statements: &Statements) -> Arc<Shingles> {
-        self.shingles.get(shingling, || match self.passages(shingling, statements) {
-            Some(passages) => passages.shingles(),
-            None => self.shingles_at_once(shingling),
-        })
+        self.shingles.get(shingling, || self.compared(shingling, statements).shingles())
     }
 
-    /// Where the code cannot be read statement by statement.
-    fn shingles_at_once(&self, shingling: Shingling) -> Shingles {
-        Shingles::new(&self.tokens(shingling.normalisation), shingling.width as usize)
-    }
-
-    fn passages(&self, shingling: Shingling, statements: &Statements) -> Option<Passages> {
+    fn compared(&self, shingling: Shingling, statements: &Statements) -> Compared {
         let width = shingling.width as usize;
-        let placed = statements.read(&self.code)?;
+        let placed = statements.read(&self.code).filter(|placed| statements::all_parse(placed));
+        let Some(placed) = placed else {
+            return Compared::AtOnce(Shingles::new(&self.tokens(shingling.normalisation), width));
+        };
         // What was read for one kernel serves the others.
-        self.structure.get_or_init(|| structure::structure_of(&statements::outline(&placed)));
+        self.structure.get_or_init(|| structure::structure_of(&statements::outline(&placed).unwrap_or_default()));
         match shingling.normalisation {
-            Normalisation::NnDup => {
-                let Region { text, declared } = region::model_region(&self.code, Some(statements::outline(&placed)));
-                Some(Passages::new(&statements.read(&text)?, &Rule::Untelling { declared: &declared }, width))
-            }
-            Normalisation::Code => Some(self.bound(&placed, width)),
+            Normalisation::NnDup => self.region(&placed, width, statements),
+            Normalisation::Code => self.bound(&placed, width),
             Normalisation::Class => {
                 let is_it = |definition: &_| region::is_class(definition, &self.summary.name);
                 match statements::last_definition(&placed, is_it) {
-                    Some(lines) => Some(self.bound(&statements.read(region::lines(&self.code, lines))?, width)),
-                    None => Some(self.bound(&placed, width)),
+                    Some(lines) => self.class(region::lines(&self.code, lines), width, statements),
+                    None => self.bound(&placed, width),
                 }
             }
         }
     }
 
-    fn bound(&self, placed: &[Placed], width: usize) -> Passages {
+    fn region(&self, placed: &[Placed], width: usize, statements: &Statements) -> Compared {
+        let read = |text: &str| match statements.read(text) {
+            Some(placed) => statements::outline(&placed),
+            None => region::parsed(text),
+        };
+        let region = region::model_region(&self.code, statements::outline(placed), read);
+        match statements.read(&region.text) {
+            Some(placed) => {
+                let rule = Rule::Untelling { declared: &region.declared };
+                Compared::InPassages(Passages::new(&placed, &rule, width))
+            }
+            None => Compared::AtOnce(Shingles::new(&region_tokens(&region), width)),
+        }
+    }
+
+    fn class(&self, text: &str, width: usize, statements: &Statements) -> Compared {
+        match statements.read(text).filter(|placed| statements::all_parse(placed)) {
+            Some(placed) => self.bound(&placed, width),
+            None => Compared::AtOnce(Shingles::new(&code_tokens(text, &self.summary.name), width)),
+        }
+    }
+
+    fn bound(&self, placed: &[Placed], width: usize) -> Compared {
         let locals = statements::locals(placed);
-        Passages::new(placed, &Rule::Bound { block: &self.summary.name, locals: &locals }, width)
+        let rule = Rule::Bound { block: &self.summary.name, locals: &locals };
+        Compared::InPassages(Passages::new(placed, &rule, width))
     }
 
     fn tokens(&self, normalisation: Normalisation) -> NormalisedTokens {
@@ -118,19 +156,19 @@ impl CodeBlock {
     }
 
     fn signature(&self, shingling: Shingling, permutations: u32, statements: &Statements) -> Arc<Signature> {
-        self.signatures.get((shingling, permutations), || match self.passages(shingling, statements) {
-            Some(passages) => {
-                self.shingles.get(shingling, || passages.shingles());
-                passages.signature(permutations)
-            }
-            None => minhash::signature(&self.shingles(shingling, statements), permutations),
+        self.signatures.get((shingling, permutations), || {
+            let compared = self.compared(shingling, statements);
+            self.shingles.get(shingling, || compared.shingles());
+            compared.signature(permutations)
         })
     }
 
     fn structure(&self, statements: &Statements) -> &Structure {
-        self.structure.get_or_init(|| match statements.read(&self.code) {
-            Some(placed) => structure::structure_of(&statements::outline(&placed)),
-            None => structure::structure(&self.code),
+        self.structure.get_or_init(|| {
+            match statements.read(&self.code).and_then(|placed| statements::outline(&placed)) {
+                Some(outline) => structure::structure_of(&outline),
+                None => structure::structure(&self.code),
+            }
         })
     }
 }
@@ -267,5 +305,36 @@ mod tests {
         assert_eq!(filtered.len(), 2);
         assert_eq!(filtered.code(1), blocks.code(2));
         assert!(Arc::ptr_eq(&before, &filtered.shingles(1, SHINGLING)));
+    }
+
+    /// Statement by statement the same comes out as from the whole code, for the kernels that are written for one code.
+    #[test]
+    fn reading_statement_by_statement_changes_nothing() {
+        let docstrings = "'one'\n\n'two'\nimport a; 'three'\nx = 1\n'four'\nif x:\n    'five'\n'six'\n";
+        let helpers = "def helper(x):\n    y = x.y\n    return y\n@helper\nclass Block(nn.Module):\n    def forward(self, x):\n        return helper(x).helper\n";
+        let foreign = "class B(Base):\n    def helper(self):\n        'only'\n    def other(self): pass\n";
+        let codes = [
+            docstrings.to_owned(),
+            helpers.to_owned(),
+            format!("{foreign}{helpers}"),
+            format!("{helpers}\n# between\n\n{foreign}{}", class("Block", 9, "# why")),
+            format!("if x:\n    class Block(Base):\n        def f(a): return [b for b in a]\n{docstrings}"),
+            "'doc'.join(x)\ny\n".to_owned(),
+            "def f(:\n".to_owned(),
+            "class Block(nn.Module):\r\n    x = 1\n".to_owned(),
+            String::new(),
+        ];
+        let shinglings = Normalisation::ALL.into_iter().flat_map(|each| [(each, 1), (each, 4), (each, 10)]);
+        for (code, (normalisation, width)) in
+            codes.iter().flat_map(|code| shinglings.clone().map(move |each| (code, each)))
+        {
+            let mut blocks = blocks([code.clone()]);
+            Arc::get_mut(&mut blocks.blocks[0]).expect("it is nobody else's").summary.name = "Block".to_owned();
+            let shingling = Shingling { normalisation, width };
+            let whole = Shingles::new(&blocks.block(0).tokens(normalisation), width as usize);
+            assert_eq!(*blocks.shingles(0, shingling), whole, "{normalisation} {width} {code}");
+            assert_eq!(blocks.signature(0, shingling, 128)[..], minhash::signature(&whole, 128)[..], "{code}");
+            assert_eq!(blocks.structure(0), structure::structure(code), "{code}");
+        }
     }
 }

@@ -15,7 +15,13 @@ pub(super) struct Region<'c> {
 
 /// The lines of all `Module` classes and of all functions (methods and nested ones too) that are called by a bare name
 /// in one; the whole code where there are none, or where it does not parse. No names where the region does not parse.
-pub(super) fn model_region(code: &str, outline: Option<Outline>) -> Region<'_> {
+///
+/// `outline` is that of the code, and `read` outlines other texts.
+pub(super) fn model_region(
+    code: &str,
+    outline: Option<Outline>,
+    read: impl FnOnce(&str) -> Option<Outline>,
+) -> Region<'_> {
     let Some(outline) = outline else { return Region { text: Cow::Borrowed(code), declared: BTreeSet::new() } };
     let chosen = chosen(&outline);
     if chosen.is_empty() {
@@ -36,7 +42,7 @@ pub(super) fn model_region(code: &str, outline: Option<Outline>) -> Region<'_> {
         let definitions = outline.definitions.into_iter().filter(inside).collect();
         declared_names(Outline { definitions, calls: Vec::new() })
     } else {
-        parsed(&text).map(declared_names).unwrap_or_default()
+        read(&text).map(declared_names).unwrap_or_default()
     };
     Region { text: Cow::Owned(text), declared }
 }
@@ -161,7 +167,7 @@ class A(nn.Module):
     def forward(self, x):
         return helper(x)
 ";
-        assert_eq!(model_region(code, parsed(code)).text, region);
+        assert_eq!(model_region(code, parsed(code), parsed).text, region);
     }
 
     /// The method becomes one of `A`, and the region parses; without `A` it would not.
@@ -176,14 +182,14 @@ class A(nn.Module):
     }
 
     fn model_region_of(code: &str) -> (String, String) {
-        let Region { text, declared } = model_region(code, parsed(code));
+        let Region { text, declared } = model_region(code, parsed(code), parsed);
         (text.into_owned(), declared.into_iter().collect::<Vec<_>>().join(" "))
     }
 
     #[test]
     fn without_a_module_everything_counts() {
         for code in ["class A(Base):\n    pass\n", "class A(Module:\n", "", "\u{feff}class A(Module): pass"] {
-            assert_eq!(model_region(code, parsed(code)).text, code);
+            assert_eq!(model_region(code, parsed(code), parsed).text, code);
         }
     }
 }

@@ -2,8 +2,9 @@
 
 use super::tokenizer::{Token, TokenKind, tokenize};
 
-/// A top-level statement, from its first decorator to the end of its last line. What stands between two statements is
-/// comments and empty lines.
+/// A statement that stands in no other one, from its first decorator to the end of its last line. What stands between two
+/// of them is comments and empty lines. In the fragments of files that NN-DUP puts together it may be indented; what
+/// follows deeper than it counts as a part of it, as it does to the tokenizer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Piece<'t> {
     pub(super) text: &'t str,
@@ -32,7 +33,7 @@ pub(super) fn statements(text: &str) -> Option<Vec<Piece<'_>>> {
                 place.starts_line = true;
             }
             TokenKind::Name | TokenKind::Number | TokenKind::String | TokenKind::Operator => {
-                if place.starts_line && token.start == token.line_start {
+                if place.starts_line && split.is_outermost(token)? {
                     split.statement(token, place.previous)?;
                 }
                 split.open.as_mut()?.end = token.end;
@@ -65,8 +66,10 @@ struct Split<'t> {
 }
 
 struct Open {
+    /// Of its line.
     start: usize,
     end: usize,
+    column: usize,
     first_line: usize,
     keeps_string: bool,
     /// Its last line so far is a decorator's.
@@ -74,7 +77,18 @@ struct Open {
 }
 
 impl Split<'_> {
-    /// Takes the first token of a line that is not indented; `None` where it goes on with what is not there.
+    /// Whether a line that starts with this token is no part of the statement that is open; `None` where that depends on
+    /// how wide tabs are.
+    fn is_outermost(&self, token: Token) -> Option<bool> {
+        let column = token.start - token.line_start;
+        let outermost = self.open.as_ref().map(|open| open.column);
+        if column > 0 && outermost != Some(0) && self.text[token.line_start..token.start].contains('\t') {
+            return None;
+        }
+        Some(outermost.is_none_or(|outermost| column <= outermost))
+    }
+
+    /// Takes the first token of such a line; `None` where it goes on with what is not there.
     fn statement(&mut self, token: Token, previous: TokenKind) -> Option<()> {
         let word = &self.text[token.start..token.end];
         let is_decorated = word == "@";
@@ -87,8 +101,9 @@ impl Split<'_> {
         self.close();
         let keeps_string =
             token.kind == TokenKind::String && !matches!(previous, TokenKind::Indent | TokenKind::Newline);
-        let (start, end) = (token.start, token.end);
-        self.open = Some(Open { start, end, first_line: token.first_line, keeps_string, is_decorated });
+        let Token { line_start: start, end, .. } = token;
+        let column = token.start - start;
+        self.open = Some(Open { start, end, column, first_line: token.first_line, keeps_string, is_decorated });
         Some(())
     }
 
@@ -121,6 +136,14 @@ mod tests {
     }
 
     #[test]
+    fn fragments_may_be_indented() {
+        let text = "        @a\n        def f():\n            pass\n\nclass A:\n    pass\n\n    def g(): pass\nx\n";
+        let expected =
+            ["        @a\n        def f():\n            pass\n", "class A:\n    pass\n\n    def g(): pass\n", "x\n"];
+        assert_eq!(texts(text).unwrap(), expected);
+    }
+
+    #[test]
     fn a_string_behind_an_empty_line_is_no_docstring() {
         let keeps = |text| statements(text).unwrap().iter().map(|piece| piece.keeps_string).collect::<Vec<_>>();
         assert_eq!(keeps("'a'\n'b'\n\n'c'\n"), [false, false, true]);
@@ -130,7 +153,7 @@ mod tests {
     #[test]
     fn what_cannot_be_split_is_not() {
         for text in
-            ["    x = 1\n", "else:\n    x\n", "x = (1", "x = $1\n", "x\r\n", "x = 1\x0c\n", "# coding: utf-8\nx\n"]
+            ["\tx = 1\n", "else:\n    x\n", "x = (1", "x = $1\n", "x\r\n", "x = 1\x0c\n", "# coding: utf-8\nx\n"]
         {
             assert_eq!(texts(text), None, "{text:?}");
         }

@@ -15,15 +15,20 @@ use super::tokens::{self, NormalisedTokens};
 use crate::syntax::{self, Outline};
 
 pub(super) struct Statement {
-    /// Its lines are counted from its own first one.
-    pub(super) outline: Outline,
-    /// The names that functions bind for themselves.
-    pub(super) locals: BTreeSet<Box<str>>,
+    /// `None` where it is not Python by itself.
+    pub(super) parsed: Option<Parsed>,
     /// Without comments and docstrings.
     text: Box<str>,
     tokens: Box<[Token]>,
     names: Box<[Name]>,
     shingles: Memo<Variant, StatementShingles>,
+}
+
+pub(super) struct Parsed {
+    /// Its lines are counted from its own first one.
+    pub(super) outline: Outline,
+    /// The names that functions bind for themselves.
+    pub(super) locals: BTreeSet<Box<str>>,
 }
 
 /// A token of [`Statement::text`].
@@ -84,18 +89,19 @@ impl StatementShingles {
 }
 
 impl Statement {
-    /// `None` where the statement is none, or its tokens are none any more without docstrings.
+    /// `None` where its tokens are none any more without docstrings.
     ///
     /// Needs a stack of [`crate::syntax::PARSER_STACK_BYTES`].
     pub(super) fn read(piece: Piece<'_>) -> Option<Self> {
-        let (outline, locals) = syntax::outline_and_locals(piece.text).ok()?;
+        let parsed = syntax::outline_and_locals(piece.text).ok();
+        let parsed = parsed.map(|(outline, locals)| Parsed { outline, locals });
         let text = tokens::without_comments_and_docstrings(piece.text, piece.keeps_string).into_boxed_str();
         let mut reading = Reading::default();
         for (kind, range) in tokens::telling(&text)? {
             reading.token(&text, kind, range);
         }
         let Reading { tokens, names, .. } = reading;
-        Some(Self { outline, locals, tokens: tokens.into(), names: names.into(), text, shingles: Memo::default() })
+        Some(Self { parsed, tokens: tokens.into(), names: names.into(), text, shingles: Memo::default() })
     }
 
     pub(super) fn token_count(&self) -> usize {

@@ -45,7 +45,7 @@ pub(super) struct Placed {
 }
 
 impl Statements {
-    /// The statements of a code; `None` where it has to be read as a whole.
+    /// The statements of a code or of a fragment; `None` where it has to be read as a whole.
     ///
     /// Needs a stack of [`crate::syntax::PARSER_STACK_BYTES`].
     pub(super) fn read(&self, code: &str) -> Option<Vec<Placed>> {
@@ -87,11 +87,16 @@ impl Generations {
     }
 }
 
-/// The outline of a code, from those of its statements.
-pub(super) fn outline(statements: &[Placed]) -> Outline {
+/// Whether all of them are Python, and so is the code that they are.
+pub(super) fn all_parse(statements: &[Placed]) -> bool {
+    statements.iter().all(|placed| placed.statement.parsed.is_some())
+}
+
+/// The outline of a code, from those of its statements; `None` where it does not parse.
+pub(super) fn outline(statements: &[Placed]) -> Option<Outline> {
     let mut whole = Outline::default();
     for Placed { statement, first_line } in statements {
-        let Outline { definitions, calls } = &statement.outline;
+        let Outline { definitions, calls } = &statement.parsed.as_ref()?.outline;
         let before = whole.calls.len();
         let definition = |own: &OutlineDefinition| OutlineDefinition {
             lines: own.lines.map(|line| line + first_line),
@@ -101,20 +106,22 @@ pub(super) fn outline(statements: &[Placed]) -> Outline {
         whole.definitions.extend(definitions.iter().map(definition));
         whole.calls.extend(calls.iter().cloned());
     }
-    whole
+    Some(whole)
 }
 
 /// The lines of the last definition of which `is_it` says so.
 pub(super) fn last_definition(statements: &[Placed], is_it: impl Fn(&OutlineDefinition) -> bool) -> Option<[u32; 2]> {
     statements.iter().rev().find_map(|Placed { statement, first_line }| {
-        let definition = statement.outline.definitions.iter().rfind(|definition| is_it(definition))?;
+        let definitions = &statement.parsed.as_ref()?.outline.definitions;
+        let definition = definitions.iter().rfind(|definition| is_it(definition))?;
         Some(definition.lines.map(|line| line + first_line))
     })
 }
 
 /// The names that functions of a code bind for themselves.
 pub(super) fn locals(statements: &[Placed]) -> HashSet<&str> {
-    statements.iter().flat_map(|placed| &placed.statement.locals).map(|local| &**local).collect()
+    let parsed = statements.iter().filter_map(|placed| placed.statement.parsed.as_ref());
+    parsed.flat_map(|parsed| &parsed.locals).map(|local| &**local).collect()
 }
 
 /// The shingles of a code: those that lie in its statements, and those across the borders between two.

@@ -86,7 +86,7 @@ impl NormalisedTokens {
 ///
 /// Needs a stack of [`crate::syntax::PARSER_STACK_BYTES`].
 pub fn normalised_tokens(code: &str) -> NormalisedTokens {
-    region_tokens(&region::model_region(code, region::parsed(code)))
+    region_tokens(&region::model_region(code, region::parsed(code), region::parsed))
 }
 
 pub(super) fn region_tokens(Region { text: region, declared }: &Region<'_>) -> NormalisedTokens {
