@@ -17,7 +17,7 @@ use super::tokens::{NormalisedTokens, class_tokens, code_tokens, normalised_toke
 use crate::dedup::{Banding, BlockSet, BlockSummary, Code, Normalisation, Shingling, SimilarPair, Structure};
 
 /// Blocks in memory. Tokens are made anew when asked for; shingles (8 bytes each), signatures (512 or 1,024 bytes) and
-/// structures are kept once made. What concerns many blocks runs on the current rayon pool, whose threads need a stack
+/// structures are kept once made, and so, within bounds, is what was read of the statements that the codes consist of. What concerns many blocks runs on the current rayon pool, whose threads need a stack
 /// of [`crate::syntax::PARSER_STACK_BYTES`], as the calling thread does.
 #[derive(Default)]
 pub struct CodeBlocks {

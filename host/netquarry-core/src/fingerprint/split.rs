@@ -18,7 +18,7 @@ pub(super) struct Piece<'t> {
 /// lines end in other ways than `\n`, where the text says how it is encoded, or where it is not made of whole tokens. That
 /// each of them is Python is for the caller to see.
 pub(super) fn statements(text: &str) -> Option<Vec<Piece<'_>>> {
-    if text.contains(is_special) || text.lines().take(2).any(|line| line.contains("coding")) {
+    if has_special(text) || text.lines().take(2).any(|line| line.contains("coding")) {
         return None;
     }
     let mut split = Split { text, pieces: Vec::new(), open: None };
@@ -44,6 +44,14 @@ pub(super) fn statements(text: &str) -> Option<Vec<Piece<'_>>> {
     }
     split.close();
     Some(split.pieces)
+}
+
+fn has_special(text: &str) -> bool {
+    // Most texts have nothing beyond ASCII, and bytes are looked at faster than characters.
+    match text.is_ascii() {
+        true => text.bytes().any(|byte| is_special(char::from(byte))),
+        false => text.contains(is_special),
+    }
 }
 
 /// Ends a line for someone, or is refused or taken off by someone.
