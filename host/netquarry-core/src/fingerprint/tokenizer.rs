@@ -288,11 +288,12 @@ fn escaped_line_break(text: &str) -> Option<usize> {
 fn opening_quotes(text: &str) -> Option<(usize, Quotes)> {
     let bytes = text.as_bytes();
     let prefix = bytes.iter().take(3).position(|byte| matches!(byte, b'\'' | b'"'))?;
-    let valid = match bytes[..prefix] {
-        [] | [b'b' | b'B' | b'r' | b'R' | b'u' | b'U' | b'f' | b'F'] => true,
-        [b'b' | b'B' | b'f' | b'F', b'r' | b'R'] | [b'r' | b'R', b'b' | b'B' | b'f' | b'F'] => true,
-        _ => false,
-    };
+    let valid = matches!(
+        bytes[..prefix],
+        [] | [b'b' | b'B' | b'r' | b'R' | b'u' | b'U' | b'f' | b'F']
+            | [b'b' | b'B' | b'f' | b'F', b'r' | b'R']
+            | [b'r' | b'R', b'b' | b'B' | b'f' | b'F']
+    );
     let character = bytes[prefix];
     let triple = bytes[prefix..].starts_with(&[character; 3]);
     valid.then_some((prefix, Quotes { character, triple }))
