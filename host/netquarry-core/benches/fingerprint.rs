@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use netquarry_core::dedup::{BlockSet, BlockSummary, Normalisation, Shingling};
+use netquarry_core::dedup::{BlockSet, BlockSummary, Code, Normalisation, Shingling};
 use netquarry_core::fingerprint::banding::NN_DUP;
 use netquarry_core::fingerprint::blocks::CodeBlocks;
 use netquarry_core::fingerprint::shingles::Shingles;
@@ -47,7 +47,7 @@ fn run(folders: &[PathBuf]) {
     println!("{count} distinct shingles");
     drop((tokens, shingles));
 
-    let blocks = CodeBlocks::new(classes.into_iter().map(|code| (summary(&code), Arc::from(code))));
+    let blocks = CodeBlocks::new(classes.into_iter().map(|code| (summary(&code), Code::from(Arc::from(code)))));
     let all: Vec<u32> = (0..blocks.len()).collect();
     let pairs = measure("signatures and candidate pairs", || blocks.candidate_pairs(&all, SHINGLING, NN_DUP));
     let again = measure("candidate pairs from stored signatures", || blocks.candidate_pairs(&all, SHINGLING, NN_DUP));

@@ -5,7 +5,9 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Deref;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +29,38 @@ pub struct BlockSummary {
     pub characters: u64,
     /// SHA-256 of the code in UTF-8.
     pub sha256: [u8; 32],
+}
+
+/// The code of a block: a text, or what stands behind the header of one, which is not copied for it.
+#[derive(Clone, Debug)]
+pub struct Code {
+    text: Arc<str>,
+    start: usize,
+}
+
+impl Code {
+    /// What stands in `text` from the byte `start` on.
+    ///
+    /// # Panics
+    /// There is no character of `text` that starts there.
+    pub fn behind(text: Arc<str>, start: usize) -> Self {
+        assert!(text.is_char_boundary(start), "a header ends with a line");
+        Self { text, start }
+    }
+}
+
+impl From<Arc<str>> for Code {
+    fn from(text: Arc<str>) -> Self {
+        Self { text, start: 0 }
+    }
+}
+
+impl Deref for Code {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.text[self.start..]
+    }
 }
 
 /// How the tokens of a code are made comparable.

@@ -3,6 +3,8 @@
 //! [`crate::syntax`] makes these facts from text; everything behind it works on facts and never sees a syntax tree. They
 //! are kept in the store under the digest of the file, so they name nothing outside the file: no path, no module name.
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +41,13 @@ pub struct FileFacts {
 impl FileFacts {
     pub fn name(&self, symbol: Symbol) -> &str {
         &self.symbols[symbol.0 as usize]
+    }
+
+    /// The names that functions, lambdas and comprehensions bind for themselves.
+    pub fn function_locals(&self) -> BTreeSet<Box<str>> {
+        let is_function = |scope: &&Scope| !matches!(scope.kind, ScopeKind::Module | ScopeKind::Class);
+        let locals = self.scopes.iter().filter(is_function).flat_map(|scope| &scope.locals);
+        locals.map(|local| self.name(*local).into()).collect()
     }
 }
 

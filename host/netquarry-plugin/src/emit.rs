@@ -47,7 +47,7 @@ impl SpecEmitter {
     }
 
     /// The files about each block, then those about all of them. A block that fails costs its own files alone.
-    pub fn emit(&self, blocks: &[BlockRecord]) -> Emission {
+    pub fn emit(&self, blocks: &[&BlockRecord]) -> Emission {
         let mut emission = Emission::default();
         let mut files = Files::default();
         let mut emitted = Vec::new();

@@ -1,5 +1,6 @@
 //! Blocks whose normalised tokens are nearly the same.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use netquarry_sdk::dedup::{Banding, BlockSummary, Blocks, DedupStrategy, Removal, Shingling};
@@ -126,6 +127,8 @@ struct Corpus<'a> {
     summaries: Vec<BlockSummary>,
     /// Empty where families do not matter.
     families: Vec<&'static str>,
+    /// The numbers of shingles that are known, by block and by the position of the shingling.
+    sizes: RefCell<BTreeMap<(u32, usize), u32>>,
 }
 
 impl<'a> Corpus<'a> {
@@ -143,7 +146,7 @@ impl<'a> Corpus<'a> {
             width: configuration.shingle_width,
         };
         let shinglings = configuration.normalisations.iter().map(shingling).collect();
-        Self { blocks, configuration, shinglings, summaries, families }
+        Self { blocks, configuration, shinglings, summaries, families, sizes: RefCell::default() }
     }
 
     /// Groups of blocks whose signatures collide, directly or through others; each is ascending.
@@ -164,10 +167,9 @@ impl<'a> Corpus<'a> {
         for mut waiting in self.candidate_groups()? {
             waiting.sort_by(|first, second| self.compare(*first, *second));
             while let Some((survivor, others)) = waiting.split_first() {
-                let similarities = self.comparable(*survivor, others)?;
-                let near =
-                    |(_, similarity): &(u32, Option<f64>)| similarity.is_some_and(|s| s >= self.threshold(*survivor));
-                let (gone, stays): (Vec<_>, Vec<_>) = similarities.into_iter().partition(near);
+                let similarities = self.near(*survivor, others)?;
+                let (gone, stays): (Vec<_>, Vec<_>) =
+                    similarities.into_iter().partition(|(_, similarity)| similarity.is_some());
                 removals.extend(gone.into_iter().map(|(block, similarity)| removal(block, *survivor, similarity)));
                 waiting = stays.into_iter().map(|(block, _)| block).collect();
             }
@@ -187,8 +189,8 @@ impl<'a> Corpus<'a> {
                     .copied()
                     .filter(|other| !groups.are_joined(*block, *other))
                     .collect();
-                for (other, similarity) in self.comparable(*block, &others)? {
-                    if similarity.is_some_and(|similarity| similarity >= self.threshold(*block)) {
+                for (other, similarity) in self.near(*block, &others)? {
+                    if similarity.is_some() {
                         groups.join(*block, other);
                     }
                 }
@@ -224,13 +226,39 @@ impl<'a> Corpus<'a> {
         Ok(removals)
     }
 
-    /// The similarity of each of the others to the block; none for those of other families.
-    fn comparable(&self, block: u32, others: &[u32]) -> Result<Vec<(u32, Option<f64>)>, String> {
-        let is_comparable = |other: &u32| self.families.is_empty() || self.family(block) == self.family(*other);
-        let compared: Vec<u32> = others.iter().copied().filter(is_comparable).collect();
-        let mut similarities = self.similarities(block, &compared)?.into_iter();
-        let similarity = |other: &u32| (*other, is_comparable(other).then(|| similarities.next()).flatten());
-        Ok(others.iter().map(similarity).collect())
+    /// The similarity of each of the others to the block where it reaches the block's threshold; none where it does not,
+    /// and for blocks of other families.
+    fn near(&self, block: u32, others: &[u32]) -> Result<Vec<(u32, Option<f64>)>, String> {
+        let is_comparable = |other: u32| self.families.is_empty() || self.family(block) == self.family(other);
+        let threshold = self.threshold(block);
+        let mut near: Vec<(u32, Option<f64>)> =
+            others.iter().map(|other| (*other, is_comparable(*other).then_some(1.0))).collect();
+        for shingling in 0..self.shinglings.len() {
+            let own = self.size(block, shingling)?;
+            for (other, similarity) in &mut near {
+                if similarity.is_some() && most_similar(own, self.size(*other, shingling)?) < threshold {
+                    *similarity = None;
+                }
+            }
+            let compared: Vec<u32> =
+                near.iter().filter(|(_, still)| still.is_some()).map(|(other, _)| *other).collect();
+            let similarities = self.blocks.jaccard(block, &compared, &self.shinglings[shingling])?;
+            let still = near.iter_mut().filter_map(|(_, similarity)| similarity.is_some().then_some(similarity));
+            for (least, similarity) in still.zip(similarities) {
+                *least = least.map(|least| least.min(similarity)).filter(|least| *least >= threshold);
+            }
+        }
+        Ok(near)
+    }
+
+    /// How many shingles a block has, asked once.
+    fn size(&self, block: u32, shingling: usize) -> Result<u32, String> {
+        if let Some(size) = self.sizes.borrow().get(&(block, shingling)) {
+            return Ok(*size);
+        }
+        let size = self.blocks.shingle_count(block, &self.shinglings[shingling])?;
+        self.sizes.borrow_mut().insert((block, shingling), size);
+        Ok(size)
     }
 
     /// The least similarity of each of the others to the block, over all normalisations.
@@ -257,6 +285,12 @@ impl<'a> Corpus<'a> {
         let [first, second] = [first, second].map(|block| &self.summaries[block as usize]);
         compare(&self.configuration.prefer, first, second)
     }
+}
+
+/// The greatest Jaccard similarity of sets of these sizes: the smaller one lies in the larger one.
+fn most_similar(first: u32, second: u32) -> f64 {
+    let (smaller, larger) = (first.min(second), first.max(second));
+    if larger == 0 { 1.0 } else { f64::from(smaller) / f64::from(larger) }
 }
 
 fn removal(block: u32, survivor: u32, similarity: Option<f64>) -> Removal {

@@ -4,10 +4,15 @@ use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 
+use netquarry_core::dedup::{BlockSet, BlockSummary, Code, Normalisation, Shingling};
+use netquarry_core::fingerprint::blocks::CodeBlocks;
+use netquarry_core::fingerprint::minhash::signature;
+use netquarry_core::fingerprint::shingles::Shingles;
 use netquarry_core::fingerprint::structure::structure;
-use netquarry_core::fingerprint::tokens::normalised_tokens;
-use netquarry_core::syntax::{PARSER_STACK_BYTES, outline};
+use netquarry_core::fingerprint::tokens::{class_tokens, code_tokens, normalised_tokens};
+use netquarry_core::syntax::{OutlineKind, PARSER_STACK_BYTES, outline};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
@@ -78,10 +83,42 @@ fn compare(response: &Response) -> Comparison {
     }
 }
 
+/// The kernels over sets of blocks read statement by statement what those for one code read at once.
+fn assert_kernels_agree(responses: &[Response]) {
+    let name = |code: &str| {
+        let definitions = outline(code).unwrap_or_default().definitions.into_iter();
+        let mut classes = definitions.filter(|definition| matches!(definition.kind, OutlineKind::Class { .. }));
+        classes.next().map(|class| class.name.into_string()).unwrap_or_default()
+    };
+    let names: Vec<String> = responses.iter().map(|response| name(&response.code)).collect();
+    let summary = |name: &String| BlockSummary {
+        id: String::new(),
+        name: name.clone(),
+        source: String::new(),
+        priority: 0,
+        level: 0,
+        accuracy: None,
+        characters: 0,
+        sha256: [0; 32],
+    };
+    let codes = responses.iter().map(|response| Code::from(Arc::from(response.code.as_str())));
+    let blocks = CodeBlocks::new(names.iter().map(summary).zip(codes));
+    for (number, (Response { code, from, .. }, name)) in (0..).zip(responses.iter().zip(&names)) {
+        let tokens = [normalised_tokens(code), code_tokens(code, name), class_tokens(code, name)];
+        for (normalisation, tokens) in Normalisation::ALL.into_iter().zip(&tokens) {
+            let whole = signature(&Shingles::new(tokens, 10), 128);
+            let shingling = Shingling { normalisation, width: 10 };
+            assert_eq!(blocks.signature(number, shingling, 128), *whole, "{normalisation}, {from}:\n{code}");
+        }
+        assert_eq!(blocks.structure(number), structure(code), "{from}:\n{code}");
+    }
+}
+
 fn check(folders: &[PathBuf], least: usize) {
     let responses = responses(folders);
     let compare_all = move || {
         assert!(responses.len() >= least, "only {} codes", responses.len());
+        assert_kernels_agree(&responses);
         let comparisons: Vec<_> = responses.iter().map(|response| (compare(response), &response.from)).collect();
         let those = |wanted: Comparison| comparisons.iter().filter(move |(found, _)| *found == wanted);
         let different: Vec<_> = those(Comparison::Different).map(|(_, from)| from.as_str()).collect();

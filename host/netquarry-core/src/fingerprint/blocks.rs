@@ -1,36 +1,64 @@
 //! A [`BlockSet`] over codes in memory, which computes what is asked for and keeps it.
 
 use std::borrow::Cow;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
 use super::banding::{self, Member};
+use super::memo::Memo;
 use super::minhash::{self, Signature};
+use super::region;
 use super::shingles::{self, Shingles};
+use super::statement::Rule;
+use super::statements::{self, Passages, Placed, Statements};
 use super::structure;
-use super::tokens::{NormalisedTokens, class_tokens, code_tokens, normalised_tokens};
-use crate::dedup::{Banding, BlockSet, BlockSummary, Normalisation, Shingling, SimilarPair, Structure};
+use super::tokens::{NormalisedTokens, class_tokens, code_tokens, normalised_tokens, region_tokens};
+use crate::dedup::{Banding, BlockSet, BlockSummary, Code, Normalisation, Shingling, SimilarPair, Structure};
 
 /// Blocks in memory. Tokens are made anew when asked for; shingles (8 bytes each), signatures (512 or 1,024 bytes) and
-/// structures are kept once made. What concerns many blocks runs on the current rayon pool, whose threads need a stack
+/// structures are kept once made, and so, within bounds, is what was read of the statements that the codes consist of. What concerns many blocks runs on the current rayon pool, whose threads need a stack
 /// of [`crate::syntax::PARSER_STACK_BYTES`], as the calling thread does.
 #[derive(Default)]
 pub struct CodeBlocks {
     blocks: Vec<Arc<CodeBlock>>,
+    statements: Arc<Statements>,
 }
 
 struct CodeBlock {
     summary: BlockSummary,
-    code: Arc<str>,
+    code: Code,
     shingles: Memo<Shingling, Shingles>,
     signatures: Memo<(Shingling, u32), Signature>,
     structure: OnceLock<Structure>,
 }
 
+/// What is compared of a code.
+enum Compared {
+    InPassages(Passages),
+    /// Of a code that cannot be read statement by statement.
+    AtOnce(Shingles),
+}
+
+impl Compared {
+    fn shingles(&self) -> Shingles {
+        match self {
+            Self::InPassages(passages) => passages.shingles(),
+            Self::AtOnce(shingles) => shingles.clone(),
+        }
+    }
+
+    fn signature(&self, permutations: u32) -> Signature {
+        match self {
+            Self::InPassages(passages) => passages.signature(permutations),
+            Self::AtOnce(shingles) => minhash::signature(shingles, permutations),
+        }
+    }
+}
+
 impl CodeBlocks {
     /// Numbers the blocks in the order in which they come.
-    pub fn new(blocks: impl IntoIterator<Item = (BlockSummary, Arc<str>)>) -> Self {
+    pub fn new(blocks: impl IntoIterator<Item = (BlockSummary, Code)>) -> Self {
         let block = |(summary, code)| CodeBlock {
             summary,
             code,
@@ -38,23 +66,85 @@ impl CodeBlocks {
             signatures: Memo::default(),
             structure: OnceLock::new(),
         };
-        Self { blocks: blocks.into_iter().map(block).map(Arc::new).collect() }
+        Self { blocks: blocks.into_iter().map(block).map(Arc::new).collect(), statements: Arc::default() }
     }
 
     /// The blocks of which `keep` says so, numbered anew. What was computed for them is shared.
     pub fn filtered(&self, keep: impl Fn(u32) -> bool) -> Self {
         let kept = (0..).zip(&self.blocks).filter(|(number, _)| keep(*number));
-        Self { blocks: kept.map(|(_, block)| Arc::clone(block)).collect() }
+        let blocks = kept.map(|(_, block)| Arc::clone(block)).collect();
+        Self { blocks, statements: Arc::clone(&self.statements) }
     }
 
     fn block(&self, block: u32) -> &CodeBlock {
         &self.blocks[block as usize]
     }
+
+    fn shingles(&self, block: u32, shingling: Shingling) -> Arc<Shingles> {
+        self.block(block).shingles(shingling, &self.statements)
+    }
+
+    fn signature_of(&self, block: u32, shingling: Shingling, permutations: u32) -> Arc<Signature> {
+        self.block(block).signature(shingling, permutations, &self.statements)
+    }
+
+    fn block_structure(&self, block: u32) -> &Structure {
+        self.block(block).structure(&self.statements)
+    }
 }
 
 impl CodeBlock {
-    fn shingles(&self, shingling: Shingling) -> Arc<Shingles> {
-        self.shingles.get(shingling, || Shingles::new(&self.tokens(shingling.normalisation), shingling.width as usize))
+    fn shingles(&self, shingling: Shingling, statements: &Statements) -> Arc<Shingles> {
+        self.shingles.get(shingling, || self.compared(shingling, statements).shingles())
+    }
+
+    fn compared(&self, shingling: Shingling, statements: &Statements) -> Compared {
+        let width = shingling.width as usize;
+        let placed = statements.read(&self.code).filter(|placed| statements::all_parse(placed));
+        let Some(placed) = placed else {
+            return Compared::AtOnce(Shingles::new(&self.tokens(shingling.normalisation), width));
+        };
+        // What was read for one kernel serves the others.
+        self.structure.get_or_init(|| structure::structure_of(&statements::outline(&placed).unwrap_or_default()));
+        match shingling.normalisation {
+            Normalisation::NnDup => self.region(&placed, width, statements),
+            Normalisation::Code => self.bound(&placed, width),
+            Normalisation::Class => {
+                let is_it = |definition: &_| region::is_class(definition, &self.summary.name);
+                match statements::last_definition(&placed, is_it) {
+                    Some(lines) => self.class(region::lines(&self.code, lines), width, statements),
+                    None => self.bound(&placed, width),
+                }
+            }
+        }
+    }
+
+    fn region(&self, placed: &[Placed], width: usize, statements: &Statements) -> Compared {
+        let read = |text: &str| match statements.read(text) {
+            Some(placed) => statements::outline(&placed),
+            None => region::parsed(text),
+        };
+        let region = region::model_region(&self.code, statements::outline(placed), read);
+        match statements.read(&region.text) {
+            Some(placed) => {
+                let rule = Rule::Untelling { declared: &region.declared };
+                Compared::InPassages(Passages::new(&placed, &rule, width))
+            }
+            None => Compared::AtOnce(Shingles::new(&region_tokens(&region), width)),
+        }
+    }
+
+    fn class(&self, text: &str, width: usize, statements: &Statements) -> Compared {
+        match statements.read(text).filter(|placed| statements::all_parse(placed)) {
+            Some(placed) => self.bound(&placed, width),
+            None => Compared::AtOnce(Shingles::new(&code_tokens(text, &self.summary.name), width)),
+        }
+    }
+
+    fn bound(&self, placed: &[Placed], width: usize) -> Compared {
+        let locals = statements::locals(placed);
+        let rule = Rule::Bound { block: &self.summary.name, locals: &locals };
+        Compared::InPassages(Passages::new(placed, &rule, width))
     }
 
     fn tokens(&self, normalisation: Normalisation) -> NormalisedTokens {
@@ -65,12 +155,21 @@ impl CodeBlock {
         }
     }
 
-    fn signature(&self, shingling: Shingling, permutations: u32) -> Arc<Signature> {
-        self.signatures.get((shingling, permutations), || minhash::signature(&self.shingles(shingling), permutations))
+    fn signature(&self, shingling: Shingling, permutations: u32, statements: &Statements) -> Arc<Signature> {
+        self.signatures.get((shingling, permutations), || {
+            let compared = self.compared(shingling, statements);
+            self.shingles.get(shingling, || compared.shingles());
+            compared.signature(permutations)
+        })
     }
 
-    fn structure(&self) -> &Structure {
-        self.structure.get_or_init(|| structure::structure(&self.code))
+    fn structure(&self, statements: &Statements) -> &Structure {
+        self.structure.get_or_init(|| {
+            match statements.read(&self.code).and_then(|placed| statements::outline(&placed)) {
+                Some(outline) => structure::structure_of(&outline),
+                None => structure::structure(&self.code),
+            }
+        })
     }
 }
 
@@ -92,67 +191,39 @@ impl BlockSet for CodeBlocks {
     }
 
     fn shingle_count(&self, block: u32, shingling: Shingling) -> u32 {
-        let count = self.block(block).shingles(shingling).hashes().len();
+        let count = self.shingles(block, shingling).hashes().len();
         u32::try_from(count).expect("a block has fewer shingles than bytes")
     }
 
     fn signature(&self, block: u32, shingling: Shingling, permutations: u32) -> Vec<u32> {
-        self.block(block).signature(shingling, permutations).to_vec()
+        self.signature_of(block, shingling, permutations).to_vec()
     }
 
     fn candidate_pairs(&self, members: &[u32], shingling: Shingling, banding: Banding) -> Vec<(u32, u32)> {
         let signatures: Vec<Arc<Signature>> =
-            members.par_iter().map(|member| self.block(*member).signature(shingling, banding.permutations)).collect();
+            members.par_iter().map(|member| self.signature_of(*member, shingling, banding.permutations)).collect();
         let members: Vec<Member<'_>> =
             members.iter().copied().zip(signatures.iter().map(|signature| &***signature)).collect();
         banding::candidate_pairs(&members, banding)
     }
 
     fn jaccard(&self, block: u32, others: &[u32], shingling: Shingling) -> Vec<f64> {
-        let own = self.block(block).shingles(shingling);
-        others.iter().map(|other| shingles::jaccard(&own, &self.block(*other).shingles(shingling))).collect()
+        let own = self.shingles(block, shingling);
+        others.par_iter().map(|other| shingles::jaccard(&own, &self.shingles(*other, shingling))).collect()
     }
 
     fn structure(&self, block: u32) -> Structure {
-        self.block(block).structure().clone()
+        self.block_structure(block).clone()
     }
 
     fn structure_digests(&self, members: &[u32]) -> Vec<[u8; 32]> {
-        members.par_iter().map(|member| self.block(*member).structure().sha256).collect()
+        members.par_iter().map(|member| self.block_structure(*member).sha256).collect()
     }
 
     fn structural_pairs(&self, members: &[u32], threshold: f64) -> Vec<SimilarPair> {
         let members: Vec<(u32, &Structure)> =
-            members.par_iter().map(|member| (*member, self.block(*member).structure())).collect();
+            members.par_iter().map(|member| (*member, self.block_structure(*member))).collect();
         structure::structural_pairs(&members, threshold)
-    }
-}
-
-/// Values by the parameters that they were computed with: hardly ever more than one.
-struct Memo<K, V> {
-    values: Mutex<Vec<(K, Arc<V>)>>,
-}
-
-impl<K, V> Default for Memo<K, V> {
-    fn default() -> Self {
-        Self { values: Mutex::default() }
-    }
-}
-
-impl<K: PartialEq, V> Memo<K, V> {
-    /// Two threads that ask for the same value at once may both compute it.
-    fn get(&self, key: K, compute: impl FnOnce() -> V) -> Arc<V> {
-        if let Some(value) = self.find(&key) {
-            return value;
-        }
-        let value = Arc::new(compute());
-        self.values.lock().expect("no panic while it is held").push((key, Arc::clone(&value)));
-        value
-    }
-
-    fn find(&self, key: &K) -> Option<Arc<V>> {
-        let values = self.values.lock().expect("no panic while it is held");
-        values.iter().find(|(known, _)| known == key).map(|(_, value)| Arc::clone(value))
     }
 }
 
@@ -181,7 +252,7 @@ mod tests {
                 characters: code.len() as u64,
                 sha256: [0; 32],
             };
-            (summary, Arc::from(code))
+            (summary, Code::from(Arc::from(code)))
         }))
     }
 
@@ -229,10 +300,41 @@ mod tests {
     #[test]
     fn a_filtered_set_numbers_anew_and_keeps_what_was_computed() {
         let blocks = blocks([class("A", 3, ""), class("B", 9, ""), class("C", 5, "")]);
-        let before = Arc::clone(&blocks.block(2).shingles(SHINGLING));
+        let before = blocks.shingles(2, SHINGLING);
         let filtered = blocks.filtered(|number| number != 1);
         assert_eq!(filtered.len(), 2);
         assert_eq!(filtered.code(1), blocks.code(2));
-        assert!(Arc::ptr_eq(&before, &filtered.block(1).shingles(SHINGLING)));
+        assert!(Arc::ptr_eq(&before, &filtered.shingles(1, SHINGLING)));
+    }
+
+    /// Statement by statement the same comes out as from the whole code, for the kernels that are written for one code.
+    #[test]
+    fn reading_statement_by_statement_changes_nothing() {
+        let docstrings = "'one'\n\n'two'\nimport a; 'three'\nx = 1\n'four'\nif x:\n    'five'\n'six'\n";
+        let helpers = "def helper(x):\n    y = x.y\n    return y\n@helper\nclass Block(nn.Module):\n    def forward(self, x):\n        return helper(x).helper\n";
+        let foreign = "class B(Base):\n    def helper(self):\n        'only'\n    def other(self): pass\n";
+        let codes = [
+            docstrings.to_owned(),
+            helpers.to_owned(),
+            format!("{foreign}{helpers}"),
+            format!("{helpers}\n# between\n\n{foreign}{}", class("Block", 9, "# why")),
+            format!("if x:\n    class Block(Base):\n        def f(a): return [b for b in a]\n{docstrings}"),
+            "'doc'.join(x)\ny\n".to_owned(),
+            "def f(:\n".to_owned(),
+            "class Block(nn.Module):\r\n    x = 1\n".to_owned(),
+            String::new(),
+        ];
+        let shinglings = Normalisation::ALL.into_iter().flat_map(|each| [(each, 1), (each, 4), (each, 10)]);
+        for (code, (normalisation, width)) in
+            codes.iter().flat_map(|code| shinglings.clone().map(move |each| (code, each)))
+        {
+            let mut blocks = blocks([code.clone()]);
+            Arc::get_mut(&mut blocks.blocks[0]).expect("it is nobody else's").summary.name = "Block".to_owned();
+            let shingling = Shingling { normalisation, width };
+            let whole = Shingles::new(&blocks.block(0).tokens(normalisation), width as usize);
+            assert_eq!(*blocks.shingles(0, shingling), whole, "{normalisation} {width} {code}");
+            assert_eq!(blocks.signature(0, shingling, 128)[..], minhash::signature(&whole, 128)[..], "{code}");
+            assert_eq!(blocks.structure(0), structure::structure(code), "{code}");
+        }
     }
 }

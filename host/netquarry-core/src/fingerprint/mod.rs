@@ -5,6 +5,9 @@
 //! collide in a band are candidates ([`banding`]), and [`shingles::jaccard`] decides. [`structure`] looks at calls and
 //! hyperparameters instead of tokens. [`blocks`] puts all of them behind [`crate::dedup::BlockSet`].
 //!
+//! Codes that are bundles consist of the same statements over and over, so [`statements`] reads each statement once, for
+//! all codes that it stands in; what comes out is what the kernels make of whole codes.
+//!
 //! One thing is not NN-DUP's: which pairs its signatures propose. Its hash functions are `(a * h + b) mod (2^61 - 1)`
 //! with `a` and `b` drawn by NumPy; those of `minhash-rs` are steps of a xorshift generator and take no parameters.
 //! Both start from the SHA-1 of a shingle and estimate the same similarity, but near the threshold they miss different
@@ -17,5 +20,9 @@ pub mod shingles;
 pub mod structure;
 pub mod tokens;
 
+mod memo;
 mod region;
+mod split;
+mod statement;
+mod statements;
 mod tokenizer;

@@ -15,8 +15,14 @@ pub(super) struct Region<'c> {
 
 /// The lines of all `Module` classes and of all functions (methods and nested ones too) that are called by a bare name
 /// in one; the whole code where there are none, or where it does not parse. No names where the region does not parse.
-pub(super) fn model_region(code: &str) -> Region<'_> {
-    let Some(outline) = parsed(code) else { return Region { text: Cow::Borrowed(code), declared: BTreeSet::new() } };
+///
+/// `outline` is that of the code, and `read` outlines other texts.
+pub(super) fn model_region(
+    code: &str,
+    outline: Option<Outline>,
+    read: impl FnOnce(&str) -> Option<Outline>,
+) -> Region<'_> {
+    let Some(outline) = outline else { return Region { text: Cow::Borrowed(code), declared: BTreeSet::new() } };
     let chosen = chosen(&outline);
     if chosen.is_empty() {
         return Region { text: Cow::Borrowed(code), declared: declared_names(outline) };
@@ -36,20 +42,27 @@ pub(super) fn model_region(code: &str) -> Region<'_> {
         let definitions = outline.definitions.into_iter().filter(inside).collect();
         declared_names(Outline { definitions, calls: Vec::new() })
     } else {
-        parsed(&text).map(declared_names).unwrap_or_default()
+        read(&text).map(declared_names).unwrap_or_default()
     };
     Region { text: Cow::Owned(text), declared }
 }
 
-/// The lines of the last class of that name; `None` where the code has none or does not parse.
-pub(super) fn class<'c>(code: &'c str, name: &str) -> Option<&'c str> {
-    let is_it = |definition: &OutlineDefinition| {
-        matches!(definition.kind, OutlineKind::Class { .. }) && &*definition.name == name
-    };
-    let [first, last] = parsed(code)?.definitions.into_iter().rfind(is_it)?.lines;
+/// The lines of the last class of that name; `None` where the code has none.
+pub(super) fn class<'c>(code: &'c str, outline: &Outline, name: &str) -> Option<&'c str> {
+    let class = outline.definitions.iter().rfind(|definition| is_class(definition, name))?;
+    Some(lines(code, class.lines))
+}
+
+/// Whether a class of that name is defined.
+pub(super) fn is_class(definition: &OutlineDefinition, name: &str) -> bool {
+    matches!(definition.kind, OutlineKind::Class { .. }) && &*definition.name == name
+}
+
+/// Whole lines, counted from 1, both included.
+pub(super) fn lines(code: &str, [first, last]: [u32; 2]) -> &str {
     let starts = line_starts(code);
     let offset = |line: u32| starts.get(line as usize).copied().unwrap_or(code.len());
-    Some(&code[offset(first - 1)..offset(last)])
+    &code[offset(first - 1)..offset(last)]
 }
 
 fn declared_names(outline: Outline) -> BTreeSet<Box<str>> {
@@ -154,7 +167,7 @@ class A(nn.Module):
     def forward(self, x):
         return helper(x)
 ";
-        assert_eq!(model_region(code).text, region);
+        assert_eq!(model_region(code, parsed(code), parsed).text, region);
     }
 
     /// The method becomes one of `A`, and the region parses; without `A` it would not.
@@ -169,14 +182,14 @@ class A(nn.Module):
     }
 
     fn model_region_of(code: &str) -> (String, String) {
-        let Region { text, declared } = model_region(code);
+        let Region { text, declared } = model_region(code, parsed(code), parsed);
         (text.into_owned(), declared.into_iter().collect::<Vec<_>>().join(" "))
     }
 
     #[test]
     fn without_a_module_everything_counts() {
         for code in ["class A(Base):\n    pass\n", "class A(Module:\n", "", "\u{feff}class A(Module): pass"] {
-            assert_eq!(model_region(code).text, code);
+            assert_eq!(model_region(code, parsed(code), parsed).text, code);
         }
     }
 }

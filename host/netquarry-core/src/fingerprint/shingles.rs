@@ -17,11 +17,12 @@ impl Shingles {
     /// # Panics
     /// `width` is 0.
     pub fn new(tokens: &NormalisedTokens, width: usize) -> Self {
-        assert!(width > 0, "a shingle has a token at least");
-        let width = width.min(tokens.len()).max(1);
-        let count = (tokens.len() + 1).saturating_sub(width);
-        let mut hashes: Vec<u64> = (0..count).map(|first| hash(tokens.slice(first, width))).collect();
-        hashes.sort_unstable();
+        Self::of_hashes(hashes(tokens, width).collect())
+    }
+
+    /// The set of these hashes. Sorted runs in it make it cheaper.
+    pub(super) fn of_hashes(mut hashes: Vec<u64>) -> Self {
+        hashes.sort();
         hashes.dedup();
         Self(hashes.into_boxed_slice())
     }
@@ -29,6 +30,17 @@ impl Shingles {
     pub fn hashes(&self) -> &[u64] {
         &self.0
     }
+}
+
+/// The hashes of all shingles in their order, as often as they come.
+///
+/// # Panics
+/// `width` is 0.
+pub(super) fn hashes(tokens: &NormalisedTokens, width: usize) -> impl Iterator<Item = u64> {
+    assert!(width > 0, "a shingle has a token at least");
+    let width = width.min(tokens.len()).max(1);
+    let count = (tokens.len() + 1).saturating_sub(width);
+    (0..count).map(move |first| hash(tokens.slice(first, width)))
 }
 
 fn hash(shingle: &str) -> u64 {

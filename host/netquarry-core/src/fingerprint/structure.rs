@@ -34,14 +34,18 @@ const SEQUENCE_LENGTH: usize = 256;
 ///
 /// Needs a stack of [`crate::syntax::PARSER_STACK_BYTES`].
 pub fn structure(code: &str) -> Structure {
-    let outline = region::parsed(code).unwrap_or_default();
+    structure_of(&region::parsed(code).unwrap_or_default())
+}
+
+/// The fingerprint of a code with this outline.
+pub(super) fn structure_of(outline: &Outline) -> Structure {
     let calls: Vec<String> = outline.calls.iter().take(SEQUENCE_LENGTH).map(|call| call.name.to_string()).collect();
     let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
     for call in &outline.calls {
         *counts.entry(&call.name).or_default() += 1;
     }
     let call_counts = counts.into_iter().map(|(name, count)| (name.to_owned(), count)).collect();
-    let mut structure = Structure { sha256: [0; 32], calls, call_counts, hyperparameters: hyperparameters(&outline) };
+    let mut structure = Structure { sha256: [0; 32], calls, call_counts, hyperparameters: hyperparameters(outline) };
     structure.sha256 = Sha256::digest(canonical_json(&structure)).into();
     structure
 }

@@ -161,6 +161,9 @@ impl Tokenizer {
             let length = rest.find(['\r', '\n']).unwrap_or(rest.len());
             return self.push(TokenKind::Comment, start, start + length);
         }
+        if let Some(length) = plain_name_length(rest) {
+            return self.push(TokenKind::Name, start, start + length);
+        }
         if let Some((prefix, quotes)) = opening_quotes(rest)
             && quotes.triple
         {
@@ -252,8 +255,25 @@ fn indentation(line: &str) -> (usize, usize) {
     (line.len(), column)
 }
 
+/// The length of a name of ASCII letters, which most tokens are; `None` where it may be the prefix of a string, or goes on
+/// beyond ASCII.
+fn plain_name_length(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    bytes.first().filter(|byte| **byte == b'_' || byte.is_ascii_alphabetic())?;
+    let continues = |byte: &u8| *byte == b'_' || byte.is_ascii_alphanumeric();
+    let length = bytes.iter().position(|byte| !continues(byte)).unwrap_or(bytes.len());
+    match bytes.get(length) {
+        Some(b'\'' | b'"') => None,
+        Some(next) if !next.is_ascii() => None,
+        _ => Some(length),
+    }
+}
+
 fn continues_word(character: char) -> bool {
-    character == '_' || (character.is_alphanumeric() && !is_combining_mark(character))
+    match character.is_ascii() {
+        true => character == '_' || character.is_ascii_alphanumeric(),
+        false => character.is_alphanumeric() && !is_combining_mark(character),
+    }
 }
 
 fn line_break(text: &str) -> Option<usize> {
@@ -268,11 +288,12 @@ fn escaped_line_break(text: &str) -> Option<usize> {
 fn opening_quotes(text: &str) -> Option<(usize, Quotes)> {
     let bytes = text.as_bytes();
     let prefix = bytes.iter().take(3).position(|byte| matches!(byte, b'\'' | b'"'))?;
-    let valid = match bytes[..prefix].to_ascii_lowercase().as_slice() {
-        [] | [b'b' | b'r' | b'u' | b'f'] => true,
-        [first, second] => matches!((first, second), (b'b' | b'f', b'r') | (b'r', b'b' | b'f')),
-        _ => false,
-    };
+    let valid = matches!(
+        bytes[..prefix],
+        [] | [b'b' | b'B' | b'r' | b'R' | b'u' | b'U' | b'f' | b'F']
+            | [b'b' | b'B' | b'f' | b'F', b'r' | b'R']
+            | [b'r' | b'R', b'b' | b'B' | b'f' | b'F']
+    );
     let character = bytes[prefix];
     let triple = bytes[prefix..].starts_with(&[character; 3]);
     valid.then_some((prefix, Quotes { character, triple }))
@@ -391,18 +412,18 @@ fn more_digits(bytes: &[u8], start: usize, is_digit: fn(&u8) -> bool) -> usize {
 }
 
 fn operator_length(text: &str) -> Option<usize> {
-    const THREE: [&[u8]; 5] = [b"**=", b"...", b"//=", b"<<=", b">>="];
-    const TWO: [&[u8]; 19] = [
-        b"!=", b"%=", b"&=", b"**", b"*=", b"+=", b"-=", b"->", b"//", b"/=", b":=", b"<<", b"<=", b"==", b">=", b">>",
-        b"@=", b"^=", b"|=",
-    ];
-    const ONE: &[u8] = b"%&()*+,-./:;<=>@[]^{|}~";
     let bytes = text.as_bytes();
-    if THREE.iter().any(|operator| bytes.starts_with(operator)) {
-        Some(3)
-    } else if TWO.iter().any(|operator| bytes.starts_with(operator)) {
-        Some(2)
-    } else {
-        bytes.first().filter(|byte| ONE.contains(byte)).map(|_| 1)
+    let (first, second, third) = (*bytes.first()?, bytes.get(1).copied(), bytes.get(2).copied());
+    let doubled = second == Some(first);
+    match first {
+        b'*' | b'/' | b'<' | b'>' if doubled => Some(if third == Some(b'=') { 3 } else { 2 }),
+        b'.' if doubled && third == Some(b'.') => Some(3),
+        b'-' if second == Some(b'>') => Some(2),
+        b'!' => (second == Some(b'=')).then_some(2),
+        b'%' | b'&' | b'*' | b'+' | b'-' | b'/' | b':' | b'<' | b'=' | b'>' | b'@' | b'^' | b'|' => {
+            Some(if second == Some(b'=') { 2 } else { 1 })
+        }
+        b'(' | b')' | b',' | b'.' | b';' | b'[' | b']' | b'{' | b'}' | b'~' => Some(1),
+        _ => None,
     }
 }

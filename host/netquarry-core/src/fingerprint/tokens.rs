@@ -2,10 +2,10 @@
 //! nothing about its architecture are gone.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use super::region::{self, Region};
-use super::tokenizer::{TokenKind, tokenize};
-use crate::facts::{Scope, ScopeKind};
+use super::tokenizer::{Token, TokenKind, tokenize};
 use crate::syntax;
 
 /// How the names of layers start. NN-DUP also lists thirty-two names; each of them starts so, or has a capital letter
@@ -71,7 +71,7 @@ impl NormalisedTokens {
         &self.joined[start..self.ends[first + count - 1] as usize]
     }
 
-    fn push(&mut self, token: &str) {
+    pub(super) fn push(&mut self, token: &str) {
         if !self.ends.is_empty() {
             self.joined.push(' ');
         }
@@ -86,10 +86,13 @@ impl NormalisedTokens {
 ///
 /// Needs a stack of [`crate::syntax::PARSER_STACK_BYTES`].
 pub fn normalised_tokens(code: &str) -> NormalisedTokens {
-    let Region { text: region, declared } = region::model_region(code);
-    let text = without_comments_and_docstrings(&region);
+    region_tokens(&region::model_region(code, region::parsed(code), region::parsed))
+}
+
+pub(super) fn region_tokens(Region { text: region, declared }: &Region<'_>) -> NormalisedTokens {
+    let text = without_comments_and_docstrings(region, false);
     tokens_of(&text, |kind, token| match kind {
-        TokenKind::Name if is_kept(token, &declared) => token,
+        TokenKind::Name if is_telling(token) || declared.contains(token) => token,
         TokenKind::Name => "ID",
         TokenKind::Number => "NUM",
         TokenKind::String => "STR",
@@ -105,22 +108,20 @@ pub fn normalised_tokens(code: &str) -> NormalisedTokens {
 pub fn code_tokens(code: &str, name: &str) -> NormalisedTokens {
     let locals = local_names(code);
     let is_renamed = |token: &str| token == name || locals.contains(token);
-    tokens_of(&without_comments_and_docstrings(code), renaming(is_renamed))
+    tokens_of(&without_comments_and_docstrings(code, false), renaming(is_renamed))
 }
 
 /// Likewise those of the class `name`, the last one of that name; those of the whole code where it has no such class.
 ///
 /// Needs a stack of [`crate::syntax::PARSER_STACK_BYTES`].
 pub fn class_tokens(code: &str, name: &str) -> NormalisedTokens {
-    code_tokens(region::class(code, name).unwrap_or(code), name)
+    let outline = region::parsed(code).unwrap_or_default();
+    code_tokens(region::class(code, &outline, name).unwrap_or(code), name)
 }
 
 /// The names that functions, lambdas and comprehensions of a code bind for themselves.
 fn local_names(code: &str) -> BTreeSet<Box<str>> {
-    let facts = syntax::facts(code.as_bytes());
-    let is_function = |scope: &&Scope| !matches!(scope.kind, ScopeKind::Module | ScopeKind::Class);
-    let locals = facts.scopes.iter().filter(is_function).flat_map(|scope| &scope.locals);
-    locals.map(|local| facts.name(*local).into()).collect()
+    syntax::facts(code.as_bytes()).function_locals()
 }
 
 /// Writes `ID` for the names of which `is_renamed` says so, but for attributes.
@@ -134,38 +135,43 @@ fn renaming<'t>(is_renamed: impl Fn(&str) -> bool) -> impl FnMut(TokenKind, &'t 
 }
 
 fn tokens_of<'t>(text: &'t str, mut written: impl FnMut(TokenKind, &'t str) -> &'t str) -> NormalisedTokens {
-    let Ok(tokens) = tokenize(text) else { return NormalisedTokens::default() };
     let mut normalised = NormalisedTokens::default();
-    for token in tokens {
-        match token.kind {
-            TokenKind::Name | TokenKind::Operator | TokenKind::Number | TokenKind::String => {
-                normalised.push(written(token.kind, &text[token.start..token.end]));
-            }
-            TokenKind::Comment
-            | TokenKind::Newline
-            | TokenKind::LineBreak
-            | TokenKind::Indent
-            | TokenKind::Dedent
-            | TokenKind::Error => {}
-        }
+    for (kind, range) in telling(text).into_iter().flatten() {
+        normalised.push(written(kind, &text[range]));
     }
     normalised
 }
 
-fn is_kept(name: &str, declared: &BTreeSet<Box<str>>) -> bool {
+/// The tokens that are compared and where they stand; `None` where the text breaks off.
+pub(super) fn telling(text: &str) -> Option<impl Iterator<Item = (TokenKind, Range<usize>)>> {
+    let is_telling = |token: &Token| match token.kind {
+        TokenKind::Name | TokenKind::Operator | TokenKind::Number | TokenKind::String => true,
+        TokenKind::Comment
+        | TokenKind::Newline
+        | TokenKind::LineBreak
+        | TokenKind::Indent
+        | TokenKind::Dedent
+        | TokenKind::Error => false,
+    };
+    let tokens = tokenize(text).ok()?.into_iter().filter(is_telling);
+    Some(tokens.map(|token| (token.kind, token.start..token.end)))
+}
+
+/// Whether a name says something about an architecture wherever it stands.
+pub(super) fn is_telling(name: &str) -> bool {
     KEYWORDS.contains(&name)
         || name.chars().skip(1).any(char::is_uppercase)
         || KEPT_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
-        || declared.contains(name)
 }
 
 /// The text without comments and without strings that start a statement directly behind a line with code or a new
 /// indentation (after an empty line they stay). Blanks fill the place of what was cut out of a line. Where the text
-/// cannot be tokenized, everything behind a `#` goes, in strings too.
-fn without_comments_and_docstrings(text: &str) -> String {
+/// cannot be tokenized, everything behind a `#` goes, in strings too. `is_behind_line` says that an empty line stands before
+/// the text.
+pub(super) fn without_comments_and_docstrings(text: &str, is_behind_line: bool) -> String {
     let Ok(tokens) = tokenize(text) else { return without_hashes(text) };
     let mut out = String::with_capacity(text.len());
-    let mut previous = TokenKind::Indent;
+    let mut previous = if is_behind_line { TokenKind::LineBreak } else { TokenKind::Indent };
     // Where the last token that stayed ended.
     let (mut end, mut last_line) = (0, None);
     for token in tokens {

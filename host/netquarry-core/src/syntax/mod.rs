@@ -21,6 +21,8 @@ mod scopes;
 mod soft_keywords;
 mod text;
 
+use std::collections::BTreeSet;
+
 use crate::facts::{Diagnostic, DiagnosticKind, FileFacts};
 
 pub use decode::decode;
@@ -45,6 +47,15 @@ pub fn facts(bytes: &[u8]) -> FileFacts {
         Ok(facts) => facts,
         Err(diagnostic) => FileFacts { diagnostics: vec![diagnostic], ..FileFacts::default() },
     }
+}
+
+/// The outline of a text, and the names that its functions bind for themselves.
+///
+/// # Errors
+/// The text does not parse.
+pub fn outline_and_locals(text: &str) -> Result<(Outline, BTreeSet<Box<str>>), Diagnostic> {
+    let module = parse::parse(text)?;
+    Ok((outline::of_module(&module), lower::facts(&module).function_locals()))
 }
 
 /// All scopes of a text, as CPython's `symtable` shows them, in the order in which it lists them (parents before their

@@ -9,7 +9,7 @@ use std::ops::Range;
 use rustpython_parser::ast::{self, Constant, Expr, Pattern, Stmt};
 
 use super::names::normalized;
-use super::parse;
+use super::parse::{self, Module};
 use super::text::{Span, Text};
 use crate::facts::Diagnostic;
 
@@ -68,10 +68,13 @@ pub enum ArgumentValue {
 /// # Errors
 /// The text does not parse.
 pub fn outline(text: &str) -> Result<Outline, Diagnostic> {
-    let module = parse::parse(text)?;
+    Ok(of_module(&parse::parse(text)?))
+}
+
+pub(super) fn of_module(module: &Module<'_>) -> Outline {
     let mut walk = Walk { lines: LineStarts::new(&module.text), outline: Outline::default() };
     walk.statements(&module.body);
-    Ok(walk.outline)
+    walk.outline
 }
 
 /// The offsets at which the lines of the parser's text start.

@@ -18,7 +18,7 @@ use std::thread;
 
 use discover_nn_module_deep::NnModuleDeep;
 use emit_neutral_spec::NeutralSpec;
-use netquarry_core::dedup::{BlockSet, BlockSummary};
+use netquarry_core::dedup::{BlockSet, BlockSummary, Code};
 use netquarry_core::discovery::ClassDescription;
 use netquarry_core::fingerprint::blocks::CodeBlocks;
 use netquarry_core::index::{FileId, Index, IndexedSource};
@@ -176,7 +176,7 @@ impl Material {
             characters: code.chars().count() as u64,
             sha256: Sha256::digest(code.as_bytes()).into(),
         };
-        Arc::new(CodeBlocks::new(self.codes.iter().map(|block| (summary(block), Arc::clone(&block.1)))))
+        Arc::new(CodeBlocks::new(self.codes.iter().map(|block| (summary(block), Code::from(Arc::clone(&block.1))))))
     }
 }
 
@@ -241,11 +241,11 @@ fn deduplication(material: &Material) -> Vec<Cost> {
 
 fn emission(material: &Material) -> Cost {
     let host = host();
-    let records = &material.records;
+    let records: &Vec<_> = &material.records.iter().collect();
     let emitter = plugin(&host, NeutralSpec::NAME).spec_emitter(&json!({})).expect("it accepts an empty configuration");
     let wasm = least(|| drop(emitter.emit(records)));
     let native_emitter = configured::<NeutralSpec>("{}").expect("it accepts an empty configuration");
-    let blocks: Vec<_> = records.iter().map(native::block).collect();
+    let blocks: Vec<_> = material.records.iter().map(native::block).collect();
     let native = least(|| blocks.iter().for_each(|block| drop(native_emitter.emit_block(block))));
     report(NeutralSpec::NAME, records.len(), Cost { wasm, native })
 }

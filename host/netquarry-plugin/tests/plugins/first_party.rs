@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 
-use netquarry_core::dedup::{BlockSet, BlockSummary};
+use netquarry_core::dedup::{BlockSet, BlockSummary, Code};
 use netquarry_core::dynamic::{CodeIndex, DefinitionSummary, DynamicAnswer, DynamicQuestion};
 use netquarry_core::fingerprint::blocks::CodeBlocks;
 use netquarry_core::syntax::PARSER_STACK_BYTES;
@@ -233,7 +233,7 @@ fn blocks(codes: &[(&str, String)]) -> Arc<dyn BlockSet> {
         sha256: Sha256::digest(code.as_bytes()).into(),
     };
     let codes = codes.iter().enumerate();
-    Arc::new(CodeBlocks::new(codes.map(|block| (summary(block), Arc::from(block.1.1.as_str())))))
+    Arc::new(CodeBlocks::new(codes.map(|block| (summary(block), Code::from(Arc::from(block.1.1.as_str()))))))
 }
 
 /// The removals of a strategy with its defaults, on a thread that can parse.
@@ -295,7 +295,7 @@ fn the_same_layers_are_a_structural_duplicate() {
 fn an_emitter_describes_blocks_and_their_index() {
     let plugin = embedded(&host(), "emit-neutral-spec");
     let emitter = plugin.spec_emitter(&json!({})).expect("it accepts an empty configuration");
-    let emission = emitter.emit(&[record("Two"), record("One")]);
+    let emission = emitter.emit(&[&record("Two"), &record("One")]);
     let paths: Vec<&str> = emission.files.iter().map(|file| file.path.as_str()).collect();
     assert_eq!(paths, ["blocks/One.json", "blocks/Two.json", "index.json"]);
     assert_eq!(emission.failures, []);

@@ -266,7 +266,7 @@ fn a_description_that_is_none_is_refused() {
 fn an_emitter_stays_inside_of_its_folder() {
     for path in ["../escaped", "/etc/escaped", "a/../../escaped", "con.txt", "C:\\\\escaped"] {
         let plugin = host().load(&Guest::emitter(path).component()).expect("the component loads");
-        let emission = plugin.spec_emitter(&json!({})).expect("it accepts everything").emit(&[record("One")]);
+        let emission = plugin.spec_emitter(&json!({})).expect("it accepts everything").emit(&[&record("One")]);
         assert!(emission.files.is_empty(), "{path}");
         assert!(matches!(&emission.failures[0].failure, CallFailure::Answer(_)), "{path}");
         assert_eq!(emission.failures[0].item, "test:package.module.One");
@@ -277,7 +277,7 @@ fn an_emitter_stays_inside_of_its_folder() {
 fn two_blocks_do_not_share_a_file() {
     let plugin = host().load(&Guest::emitter("spec.json").component()).expect("the component loads");
     let emission =
-        plugin.spec_emitter(&json!({})).expect("it accepts everything").emit(&[record("One"), record("Two")]);
+        plugin.spec_emitter(&json!({})).expect("it accepts everything").emit(&[&record("One"), &record("Two")]);
     assert_eq!(emission.files.len(), 1);
     assert_eq!(emission.failures.len(), 1);
     assert!(emission.failures[0].to_string().contains("\"spec.json\" is there already"), "{}", emission.failures[0]);

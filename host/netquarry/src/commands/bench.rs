@@ -9,12 +9,15 @@ use crate::arguments::{BenchArguments, IndexChoice};
 use crate::configuration::Settings;
 use crate::console::{ColorChoice, Console, Format, Verbosity};
 use crate::course::{Course, cpu_time, peak_memory};
-use crate::driver::assemble::assemble;
+use crate::driver::assemble::{Assembled, BundleFile, Origin, assemble};
 use crate::driver::context::Context;
+use crate::driver::curate::{Contender, curate};
+use crate::driver::discover::Candidate;
 use crate::driver::fetch::{Fetched, FetchedSource};
 use crate::driver::index::Indexed;
 use crate::driver::plugins::Plugins;
 use crate::driver::python::Python;
+use crate::driver::resolve::Attempt;
 use crate::driver::{self, discover, fetch, index, resolve, shims};
 use crate::environment::Environment;
 use crate::library::run_record::Machine;
@@ -124,8 +127,13 @@ impl Bench<'_> {
         let resolved = self.measure(&mut into, "resolve", blocks, "blocks/s", || {
             resolve::resolve(&context, &indexed, &rules, candidates)
         })?;
-        self.measure(&mut into, "assemble", blocks, "blocks/s", || {
+        let assembled = self.measure(&mut into, "assemble", blocks, "blocks/s", || {
             assemble(&context, &fetched.sources, &indexed, candidates, &resolved.closures)
+        })?;
+        drop((resolved, indexed));
+        let contenders = contenders(candidates, &assembled);
+        self.measure(&mut into, "curate, without verdicts", as_amount(contenders.len()), "blocks/s", || {
+            Ok(curate(&context.pool, self.quiet, &plugins.dedup, &contenders))
         })?;
         Ok(into.0)
     }
@@ -197,6 +205,22 @@ impl Bench<'_> {
         });
         Ok(last.expect("there is at least one repetition"))
     }
+}
+
+/// Every bundle, as if all were equally good.
+fn contenders(candidates: &[Candidate], assembled: &Assembled) -> Vec<Contender> {
+    let parts = candidates.iter().zip(&assembled.bundles).zip(&assembled.origins);
+    let contender = |((candidate, bundle), origin): ((&Candidate, &Attempt<BundleFile>), &Origin)| {
+        Some(Contender {
+            block: candidate.block.clone(),
+            name: candidate.name.clone(),
+            source: origin.source.name.clone(),
+            priority: candidate.priority,
+            level: 0,
+            code: bundle.as_ref().ok()?.code(),
+        })
+    };
+    parts.filter_map(contender).collect()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a rate for people")]

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use netquarry_core::dedup::Code;
 use netquarry_core::record::{BlockRecord, DedupDecision, DedupOutcome};
 use netquarry_core::syntax::PARSER_STACK_BYTES;
 use serde::Serialize;
@@ -16,7 +17,7 @@ use crate::configuration::{PluginOrder, Settings};
 use crate::console::Console;
 use crate::driver::curate::{Contender, curate};
 use crate::driver::plugins::Plugins;
-use crate::library::folder::{Files, OutputFolder};
+use crate::library::folder::{Content, Files, OutputFolder};
 use crate::library::run_record::{Contents, RunRecord, State, now};
 use crate::library::{header, manifest};
 use crate::problem::Problem;
@@ -148,9 +149,9 @@ fn block_of_library(folder: &Path, record: BlockRecord) -> Option<Result<Model, 
             source: record.source.name,
             priority: record.source.priority,
             level: record.level,
-            code: header::strip(&text).into(),
+            code: Code::behind(Arc::clone(&text), text.len() - header::strip(&text).len()),
         },
-        text: text.into(),
+        text,
         path: file,
     });
     Some(model)
@@ -175,10 +176,10 @@ fn python_files(folder: &Path) -> Result<Models, Problem> {
     }
     paths.sort();
     let model = |path: std::path::PathBuf| {
-        let text: Arc<str> = read(&path)?.into();
+        let text = read(&path)?;
         let relative = path.strip_prefix(folder).unwrap_or(&path).to_string_lossy().into_owned();
         let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-        let (block, code) = (relative.clone(), Arc::clone(&text));
+        let (block, code) = (relative.clone(), Code::from(Arc::clone(&text)));
         let contender = Contender { block, name, source: String::new(), priority: 1, level: 0, code };
         Ok(Model { contender, text, path: relative })
     };
@@ -186,12 +187,12 @@ fn python_files(folder: &Path) -> Result<Models, Problem> {
 }
 
 /// Code as text; what is not UTF-8 is replaced, since only its tokens count.
-fn read(path: &Path) -> Result<String, Problem> {
+fn read(path: &Path) -> Result<Arc<str>, Problem> {
     let bytes = fs::read(path).map_err(|error| Problem::io("read", path, error))?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    Ok(Arc::from(&*String::from_utf8_lossy(&bytes)))
 }
 
-fn files(models: &[Model], decisions: &std::collections::HashMap<String, DedupDecision>) -> Files {
+fn files(models: &[Model], decisions: &std::collections::HashMap<String, DedupDecision>) -> Files<'static> {
     let mut files = Files::new();
     let mut lines = String::new();
     for Model { contender, text, path } in models {
@@ -200,10 +201,10 @@ fn files(models: &[Model], decisions: &std::collections::HashMap<String, DedupDe
         lines.push_str(&serde_json::to_string(&line).expect("a decision has string keys"));
         lines.push('\n');
         if decision.decision == DedupOutcome::Kept {
-            files.insert(format!("kept/{path}"), Arc::from(text.as_bytes()));
+            files.insert(format!("kept/{path}"), Content::Text(Arc::clone(text)));
         }
     }
-    files.insert("decisions.jsonl".to_owned(), Arc::from(lines.into_bytes()));
+    files.insert("decisions.jsonl".to_owned(), Content::Bytes(lines.into_bytes()));
     files
 }
 
@@ -245,7 +246,7 @@ mod tests {
             fs::write(folder.path().join(format!("blocks/{file}.py")), block).unwrap();
             records.push(record);
         }
-        fs::write(folder.path().join(manifest::FILE_NAME), manifest::to_text(&records)).unwrap();
+        manifest::write(&records, fs::File::create(folder.path().join(manifest::FILE_NAME)).unwrap()).unwrap();
         let found = models(folder.path()).unwrap().models;
         let shown: Vec<_> = found.iter().map(|model| (model.path.as_str(), model.contender.priority)).collect();
         assert_eq!(shown, [("Net__a_b_c.py", 1), ("Net__a_b_c__1.py", 2)]);

@@ -325,7 +325,7 @@ mod tests {
             records[0].closure.push(definition_record(definition));
         }
         let bundle = folder.path().join(records[0].bundle.as_deref().expect("it has a file"));
-        fs::write(folder.path().join(manifest::FILE_NAME), manifest::to_text(&records)).unwrap();
+        manifest::write(&records, fs::File::create(folder.path().join(manifest::FILE_NAME)).unwrap()).unwrap();
         fs::create_dir_all(bundle.parent().expect("it lies in a folder")).unwrap();
         fs::write(&bundle, "").unwrap();
         let record = Libraries::default().record(&bundle).unwrap().expect("it is in the manifest");

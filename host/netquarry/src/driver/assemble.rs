@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use netquarry_core::bundle::{self, Bundle};
 use netquarry_core::closure::Closure;
+use netquarry_core::dedup::Code;
 use netquarry_core::index::{DefinitionId, FileId, Index, SourceId};
 use netquarry_core::record::RecordSource;
 use netquarry_core::{license, source, stdlib};
@@ -57,8 +58,8 @@ impl BundleFile {
     }
 
     /// The code alone, without the header.
-    pub fn code(&self) -> &str {
-        &self.text[self.code_start..]
+    pub fn code(&self) -> Code {
+        Code::behind(Arc::clone(&self.text), self.code_start)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use netquarry_core::dedup::{BlockSet, BlockSummary};
+use netquarry_core::dedup::{BlockSet, BlockSummary, Code};
 use netquarry_core::fingerprint::blocks::CodeBlocks;
 use netquarry_core::record::{DedupDecision, DedupOutcome};
 use netquarry_plugin::DedupStrategy;
@@ -24,7 +24,7 @@ pub struct Contender {
     pub priority: u32,
     pub level: u8,
     /// Without the header of a bundle.
-    pub code: Arc<str>,
+    pub code: Code,
 }
 
 /// What came out of the stage.
@@ -43,7 +43,7 @@ pub fn curate(
 ) -> Curated {
     let watch = Stopwatch::start(Stage::Curate);
     let mut alive: Vec<&Contender> = contenders.iter().collect();
-    let mut blocks = Arc::new(CodeBlocks::new(alive.iter().map(|block| (summary(block), Arc::clone(&block.code)))));
+    let mut blocks = Arc::new(CodeBlocks::new(alive.iter().map(|block| (summary(block), block.code.clone()))));
     let mut removed: HashMap<String, DedupDecision> = HashMap::new();
     for strategy in strategies {
         let shown: Arc<dyn BlockSet> = blocks.clone();

@@ -11,7 +11,7 @@ use netquarry_plugin::SpecEmitter;
 use super::plugins::report_failures;
 use crate::console::Console;
 use crate::findings::{Findings, is_promoted, is_removed};
-use crate::library::folder::Files;
+use crate::library::folder::{Content, Files};
 use crate::library::{manifest, required};
 use crate::report;
 
@@ -19,12 +19,12 @@ use crate::report;
 pub type BundleTexts = BTreeMap<String, Arc<str>>;
 
 /// What the library is made of.
-pub struct Library<'a> {
+pub struct Library<'r, 'a> {
     pub corpus: &'a str,
     /// In the order of the corpus.
     pub sources: &'a [Source],
     /// Sorted by block.
-    pub records: &'a [BlockRecord],
+    pub records: &'r [BlockRecord],
     pub texts: &'a BundleTexts,
     /// Versions of the environment by normalised distribution name.
     pub installed: &'a BTreeMap<String, String>,
@@ -33,13 +33,15 @@ pub struct Library<'a> {
 }
 
 /// Everything that stands in the output folder but for `run.json`, and what the records show.
-pub fn files(console: &Console, library: &Library<'_>) -> (Files, Findings) {
+pub fn files<'a>(console: &Console, library: &Library<'a, '_>) -> (Files<'a>, Findings) {
     let findings = Findings::of(library.records, library.gate);
-    let mut files: Files =
-        library.texts.iter().map(|(path, text)| (path.clone(), Arc::from(text.as_bytes()))).collect();
-    let mut add = |path: String, text: String| files.insert(path, Arc::from(text.into_bytes()));
+    let records = library.records;
+    let mut files: Files<'a> =
+        library.texts.iter().map(|(path, text)| (path.clone(), Content::Text(Arc::clone(text)))).collect();
+    let manifest = Content::Written(Box::new(|out| manifest::write(records, out)));
+    files.insert(manifest::FILE_NAME.to_owned(), manifest);
+    let mut add = |path: String, text: String| files.insert(path, Content::Bytes(text.into_bytes()));
 
-    add(manifest::FILE_NAME.to_owned(), manifest::to_text(library.records));
     let required = required::required(library.records, library.sources, library.installed);
     let required = serde_json::to_string_pretty(&required).expect("names and versions are plain text");
     add(required::FILE_NAME.to_owned(), required + "\n");
@@ -47,19 +49,14 @@ pub fn files(console: &Console, library: &Library<'_>) -> (Files, Findings) {
     let page = report::Page { corpus: library.corpus, sources: &names, findings: &findings, records: library.records };
     add(report::FILE_NAME.to_owned(), report::html(&page));
 
-    let kept: Vec<BlockRecord> = library
-        .records
-        .iter()
-        .filter(|record| is_promoted(record, library.gate) && !is_removed(record))
-        .cloned()
-        .collect();
+    let is_kept = |record: &&BlockRecord| is_promoted(record, library.gate) && !is_removed(record);
+    let kept: Vec<&BlockRecord> = records.iter().filter(is_kept).collect();
     for emitter in library.emitters {
         let emission = emitter.emit(&kept);
         report_failures(console, &emission.failures);
         let folder = &emitter.plugin().name;
-        let placed =
-            emission.files.into_iter().map(|file| (format!("specs/{folder}/{}", file.path), Arc::from(file.content)));
-        files.extend(placed);
+        let placed = emission.files.into_iter();
+        files.extend(placed.map(|file| (format!("specs/{folder}/{}", file.path), Content::Bytes(file.content))));
     }
     (files, findings)
 }

@@ -136,7 +136,7 @@ pub fn contenders(context: &Context<'_>, made: &Made, records: &[BlockRecord]) -
             source: record.source.name.clone(),
             priority: candidate.priority,
             level: record.level,
-            code: Arc::from(bundle.code()),
+            code: bundle.code(),
         })
     };
     parts.filter_map(contender).collect()
@@ -151,14 +151,14 @@ pub fn texts(made: &Made, records: &[BlockRecord]) -> BundleTexts {
 }
 
 /// Everything that stands in the output folder but for `run.json`, and what the records show.
-pub fn files(
+pub fn files<'a>(
     context: &Context<'_>,
     fetched: &Fetched,
     plugins: &Plugins,
     environment: &Environment,
-    records: &[BlockRecord],
+    records: &'a [BlockRecord],
     texts: &BundleTexts,
-) -> (Files, Findings) {
+) -> (Files<'a>, Findings) {
     let sources: Vec<Source> = fetched.sources.iter().map(|source| source.snapshot.source.clone()).collect();
     let library = emit::Library {
         corpus: &fetched.corpus.name,

@@ -81,15 +81,21 @@ fn afresh(
     made.stages.extend(preparing.map(|watch| watch.stop("environment", 1, 0)));
     let validated = validate::validate(context, &environment, &fetched.sources, &made)?;
     let mut records = records(context, &mut made, &validated);
-    let contenders = contenders(context, &made, &records);
+    let (contenders, mut texts) = (contenders(context, &made, &records), texts(&made, &records));
+    // The index and all that the bundles were made with are not needed from here on, but their texts.
+    let mut stages = std::mem::take(&mut made.stages);
+    drop(made);
     let curated = curate::curate(&context.pool, context.console, &plugins.dedup, &contenders);
+    drop(contenders);
     super::records::decide(&mut records, &curated.decisions);
+    let placed: BTreeSet<&str> = records.iter().filter_map(|record| record.bundle.as_deref()).collect();
+    texts.retain(|path, _| placed.contains(path.as_str()));
 
     let emitting = Stopwatch::start(Stage::Emit);
     tell_left_out(context, folder, &records);
-    let (files, findings) = files(context, &fetched, &plugins, &environment, &records, &texts(&made, &records));
-    made.stages.extend([validated.course, curated.course, emitting.stop("file", files.len(), 0)]);
-    let course = clock.course(made.stages, validated.workers);
+    let (files, findings) = files(context, &fetched, &plugins, &environment, &records, &texts);
+    stages.extend([validated.course, curated.course, emitting.stop("file", files.len(), 0)]);
+    let course = clock.course(stages, validated.workers);
     let record = RunRecord {
         state: State::Finished,
         // What could not be had may be there the next time: an equal run then is not in vain.

@@ -3,19 +3,28 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, Permissions};
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Serialize;
 use sha2::{Digest, Sha256};
+use tempfile::NamedTempFile;
 
 use super::run_record::{self, Contents, PROGRAM, RunRecord, State};
 use crate::problem::Problem;
 
 /// The files of a library by path relative to its folder, `/` between the parts.
-pub type Files = BTreeMap<String, Arc<[u8]>>;
+pub type Files<'a> = BTreeMap<String, Content<'a>>;
+
+/// What a file is to hold.
+pub enum Content<'a> {
+    Text(Arc<str>),
+    Bytes(Vec<u8>),
+    /// What this writes, piece by piece: for a file that is too large to be held in memory.
+    Written(Box<dyn Fn(&mut dyn Write) -> io::Result<()> + 'a>),
+}
 
 /// A folder that this program may write to. Holds a lock as long as it lives, so that two runs do not mix.
 #[derive(Debug)]
@@ -57,9 +66,10 @@ impl OutputFolder {
 
     /// Whether every file that `record` lists is there as it was written.
     pub fn is_intact(&self, record: &RunRecord) -> bool {
-        record.files.iter().all(|(path, digest)| {
-            fs::read(self.path.join(path)).is_ok_and(|bytes| hexadecimal(&Sha256::digest(&bytes)) == *digest)
-        })
+        record
+            .files
+            .iter()
+            .all(|(path, digest)| digest_of_file(&self.path.join(path)).is_ok_and(|present| present == *digest))
     }
 
     /// Marks the folder as being written to, so that whatever happens it is known to be ours.
@@ -71,17 +81,19 @@ impl OutputFolder {
 
     /// Makes `files` the contents of the library: writes what is new or different, then takes away what an earlier run
     /// wrote and this one did not. Files that no run wrote are left alone.
-    pub fn write(&self, files: &Files, mut record: RunRecord) -> Result<Changes, Problem> {
+    pub fn write(&self, files: &Files<'_>, mut record: RunRecord) -> Result<Changes, Problem> {
         let earlier = self.run_record().map(|earlier| earlier.files).unwrap_or_default();
+        let staged = files.iter().map(|(path, content)| Ok((path.as_str(), self.stage(path, content)?)));
+        let staged = staged.collect::<Result<Vec<_>, Problem>>()?;
         let digests: BTreeMap<String, String> =
-            files.iter().map(|(path, bytes)| (path.clone(), hexadecimal(&Sha256::digest(bytes)))).collect();
+            staged.iter().map(|(path, staged)| ((*path).to_owned(), staged.digest())).collect();
         let mut either = earlier.clone();
         either.extend(digests.iter().map(|(path, digest)| (path.clone(), digest.clone())));
         self.write_record(&RunRecord { state: State::Unfinished, key: None, files: either, ..record.clone() })?;
 
         let mut changes = Changes::default();
-        for (path, bytes) in files {
-            match self.write_if_different(path, bytes)? {
+        for (path, staged) in staged {
+            match self.place_if_different(path, staged)? {
                 true => changes.written += 1,
                 false => changes.unchanged += 1,
             }
@@ -102,23 +114,43 @@ impl OutputFolder {
         self.replace(run_record::FILE_NAME, text.as_bytes())
     }
 
-    fn write_if_different(&self, relative: &str, bytes: &[u8]) -> Result<bool, Problem> {
-        if fs::read(self.path.join(relative)).is_ok_and(|present| present == bytes) {
-            return Ok(false);
+    /// Makes the content ready to be put in its place. What is not in memory is written beside its place now, because
+    /// its digest has to be known before anything changes.
+    fn stage<'c>(&self, relative: &str, content: &'c Content<'_>) -> Result<Staged<'c>, Problem> {
+        let write = match content {
+            Content::Text(text) => return Ok(Staged::Here(text.as_bytes())),
+            Content::Bytes(bytes) => return Ok(Staged::Here(bytes)),
+            Content::Written(write) => write,
+        };
+        let path = self.path.join(relative);
+        let staged = beside(&path).and_then(|file| {
+            let mut out = Hashing { into: BufWriter::new(file), hash: Sha256::new() };
+            write(&mut out)?;
+            let digest = hexadecimal(&out.hash.finalize());
+            Ok(Staged::Beside { file: out.into.into_inner()?, digest })
+        });
+        staged.map_err(|error| Problem::io("write", &path, error))
+    }
+
+    fn place_if_different(&self, relative: &str, staged: Staged<'_>) -> Result<bool, Problem> {
+        let path = self.path.join(relative);
+        match staged {
+            Staged::Here(bytes) if fs::read(&path).is_ok_and(|present| present == bytes) => return Ok(false),
+            Staged::Here(bytes) => self.replace(relative, bytes)?,
+            Staged::Beside { digest, .. } if digest_of_file(&path).is_ok_and(|present| present == digest) => {
+                return Ok(false);
+            }
+            Staged::Beside { file, .. } => {
+                file.persist(&path).map_err(|error| Problem::io("write", &path, error.error))?;
+            }
         }
-        self.replace(relative, bytes)?;
         Ok(true)
     }
 
     /// Writes beside the place and renames, so that a reader sees the old file or the new one.
     fn replace(&self, relative: &str, bytes: &[u8]) -> Result<(), Problem> {
         let path = self.path.join(relative);
-        let folder = path.parent().expect("a file of the library lies in its folder");
-        let written = fs::create_dir_all(folder).and_then(|()| {
-            let mut file = tempfile::Builder::new()
-                .prefix(".netquarry-")
-                .permissions(Permissions::from_mode(0o666))
-                .tempfile_in(folder)?;
+        let written = beside(&path).and_then(|mut file| {
             file.write_all(bytes)?;
             file.persist(&path).map_err(|error| error.error)?;
             Ok(())
@@ -143,6 +175,52 @@ impl OutputFolder {
             Err(error) => Err(Problem::io("remove", &path, error)),
         }
     }
+}
+
+/// Content that only has to be put in its place.
+enum Staged<'c> {
+    Here(&'c [u8]),
+    Beside { file: NamedTempFile, digest: String },
+}
+
+impl Staged<'_> {
+    fn digest(&self) -> String {
+        match self {
+            Self::Here(bytes) => hexadecimal(&Sha256::digest(bytes)),
+            Self::Beside { digest, .. } => digest.clone(),
+        }
+    }
+}
+
+/// A new file in the folder of `path`, which is made where it is not there.
+fn beside(path: &Path) -> io::Result<NamedTempFile> {
+    let folder = path.parent().expect("a file of the library lies in its folder");
+    fs::create_dir_all(folder)?;
+    tempfile::Builder::new().prefix(".netquarry-").permissions(Permissions::from_mode(0o666)).tempfile_in(folder)
+}
+
+/// Passes on what is written, and hashes it.
+struct Hashing<W> {
+    into: W,
+    hash: Sha256,
+}
+
+impl<W: Write> Write for Hashing<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.into.write(bytes)?;
+        self.hash.update(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.into.flush()
+    }
+}
+
+fn digest_of_file(path: &Path) -> io::Result<String> {
+    let mut hashing = Hashing { into: io::sink(), hash: Sha256::new() };
+    io::copy(&mut File::open(path)?, &mut hashing)?;
+    Ok(hexadecimal(&hashing.hash.finalize()))
 }
 
 /// A folder that holds anything is ours only if its `run.json` says so, and is written to by what made it only.
@@ -207,8 +285,12 @@ pub fn hexadecimal(bytes: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    fn files(pairs: &[(&str, &str)]) -> Files {
-        pairs.iter().map(|(path, text)| ((*path).to_owned(), Arc::from(text.as_bytes()))).collect()
+    fn files(pairs: &[(&str, &str)]) -> Files<'static> {
+        pairs.iter().map(|(path, text)| ((*path).to_owned(), Content::Text(Arc::from(*text)))).collect()
+    }
+
+    fn written(text: &'static str) -> Content<'static> {
+        Content::Written(Box::new(|out| out.write_all(text.as_bytes())))
     }
 
     fn finished() -> RunRecord {
@@ -250,6 +332,23 @@ mod tests {
         assert!(folder.is_intact(&record));
         fs::write(base.path().join("out/blocks/A.py"), "changed").unwrap();
         assert!(!folder.is_intact(&record));
+    }
+
+    #[test]
+    fn what_is_written_piece_by_piece_is_a_file_like_any_other() {
+        let base = tempfile::tempdir().unwrap();
+        let folder = open(base.path()).unwrap();
+        let write = |text| folder.write(&Files::from([("manifest.jsonl".to_owned(), written(text))]), finished());
+        for (text, changes) in [
+            ("1", Changes { written: 1, unchanged: 0, removed: 0 }),
+            ("1", Changes { written: 0, unchanged: 1, removed: 0 }),
+            ("2", Changes { written: 1, unchanged: 0, removed: 0 }),
+        ] {
+            assert_eq!(write(text).unwrap(), changes);
+            assert_eq!(fs::read_to_string(base.path().join("out/manifest.jsonl")).unwrap(), text);
+            assert!(folder.is_intact(&folder.run_record().expect("the record is there")));
+        }
+        assert_eq!(fs::read_dir(base.path().join("out")).unwrap().count(), 2, "the manifest and run.json");
     }
 
     #[test]
