@@ -23,8 +23,11 @@ pub enum Content<'a> {
     Text(Arc<str>),
     Bytes(Vec<u8>),
     /// What this writes, piece by piece: for a file that is too large to be held in memory.
-    Written(Box<dyn Fn(&mut dyn Write) -> io::Result<()> + 'a>),
+    Written(Box<Writing<'a>>),
 }
+
+/// Writes all that a file is to hold; may be called more than once.
+type Writing<'a> = dyn Fn(&mut dyn Write) -> io::Result<()> + 'a;
 
 /// A folder that this program may write to. Holds a lock as long as it lives, so that two runs do not mix.
 #[derive(Debug)]
