@@ -174,7 +174,7 @@ fn every_stage_can_be_measured() {
     let measured: Vec<&str> =
         json["measurements"].as_array().unwrap().iter().map(|each| each["what"].as_str().unwrap()).collect();
     assert_eq!(measured[0], "parse and index, cold");
-    assert_eq!(measured.last(), Some(&"assemble"));
+    assert_eq!(measured.last(), Some(&"curate, without verdicts"));
 }
 
 #[test]
