@@ -6,7 +6,7 @@ use std::process::Command;
 use super::support::python;
 
 /// What the definitions under test import, and nothing beside it.
-const UPSTREAM: [&str; 3] = ["mmengine==0.10.7", "addict==2.4.0", "packaging==25.0"];
+const UPSTREAM: [&str; 4] = ["mmengine==0.10.7", "addict==2.4.0", "packaging==25.0", "six==1.17.0"];
 
 #[test]
 fn equivalents_of_openmmlab_s_definitions_do_what_upstream_s_do() {

@@ -3,7 +3,7 @@
 use netquarry_sdk::shim::Replacement;
 
 /// The dotted path, the Python text and the reason of each.
-const REPLACEMENTS: [(&str, &str, &str); 17] = [
+const REPLACEMENTS: [(&str, &str, &str); 20] = [
     (
         "mmengine.registry.registry.Registry",
         include_str!("replacements/registry.py"),
@@ -88,6 +88,9 @@ const REPLACEMENTS: [(&str, &str, &str); 17] = [
         include_str!("replacements/modulated_deform_conv.py"),
         "torchvision's operator with a mask computes the same",
     ),
+    ("packaging.version.parse", include_str!("replacements/parse_version.py"), "torch carries a copy of this package"),
+    ("six.moves.map", include_str!("replacements/map.py"), "in Python 3 it is the builtin"),
+    ("six.moves.zip", include_str!("replacements/zip.py"), "in Python 3 it is the builtin"),
 ];
 
 pub(crate) fn all() -> Vec<Replacement> {

@@ -1,6 +1,6 @@
 """Holds the small equivalents of a shim against upstream's definitions.
 
-Arguments: the folder of the equivalents, and a folder that holds mmengine and addict.
+Arguments: the folder of the equivalents, and a folder that holds mmengine, addict, packaging and six.
 """
 
 import abc
@@ -47,6 +47,8 @@ from mmengine.model.wrappers.utils import is_model_wrapper  # noqa: E402
 from mmengine.registry import Registry  # noqa: E402
 from mmengine.registry.build_functions import build_from_cfg, build_model_from_cfg  # noqa: E402
 from mmengine.runner.checkpoint import _load_checkpoint, load_state_dict  # noqa: E402
+from packaging import version  # noqa: E402
+from six import moves  # noqa: E402
 
 
 def equivalent(name, file, **space):
@@ -241,6 +243,21 @@ def of_checkpoints(load_checkpoint):
     return story.lines
 
 
+def of_versions(parse):
+    """Versions as upstream compares them: in order, with all their parts, and what is no version."""
+    texts = "0.1 1.0 1.0.0 1.10 1.9 2.0.0rc1 2.0.0a2 2.0.0.dev3 2.15.0+cu132 v1.2 1!2.0 1.0.post1 parrots 1..2".split()
+    found = []
+    for text in texts:
+        try:
+            version = parse(text)
+        except ValueError as error:
+            found.append((text, type(error).__name__, str(error)))
+            continue
+        found.append((str(version), version.release, version.is_prerelease, version.pre, version.post, version.local))
+        found.append([version < parse(other) for other in texts[:-2]])
+    return found
+
+
 def same(what, upstream, ours):
     for number, (left, right) in enumerate(zip(upstream, ours, strict=True)):
         assert left == right, f"{what} {number}: upstream gives {left} and the equivalent {right}"
@@ -279,3 +296,5 @@ same("checkpoints", of_checkpoints(_load_checkpoint), of_checkpoints(equivalent(
 wrapped = [nn.Linear(1, 1), nn.DataParallel(nn.Linear(1, 1))]
 ours = equivalent("is_model_wrapper", "is_model_wrapper")
 same("wrappers", [is_model_wrapper(model) for model in wrapped], [ours(model) for model in wrapped])
+same("versions", of_versions(version.parse), of_versions(equivalent("parse", "parse_version")))
+same("iteration", [moves.map, moves.zip], [equivalent("map", "map"), equivalent("zip", "zip")])

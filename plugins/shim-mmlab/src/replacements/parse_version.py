@@ -1,0 +1,1 @@
+from torch._vendor.packaging.version import parse
