@@ -8,6 +8,7 @@ use anstyle::{AnsiColor, Style};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::problem::{self, Problem};
+use crate::quantity::human_count;
 
 /// The form of the data on standard output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -235,8 +236,8 @@ impl Task<'_> {
             return;
         }
         let steps = self.unit.map(|unit| {
-            let total = self.bar.length().unwrap_or(0);
-            format!("{} of {total} {unit}", self.bar.position())
+            let count = |number: u64| human_count(usize::try_from(number).unwrap_or(usize::MAX));
+            format!("{} of {} {unit}", count(self.bar.position()), count(self.bar.length().unwrap_or(0)))
         });
         let message = Some(self.bar.message()).filter(|message| !message.is_empty());
         let parts: Vec<String> = steps.into_iter().chain(message).collect();
