@@ -66,16 +66,11 @@ impl RepoShim for Detectron2 {
             }
             dropped_members.push(rule(format!("{package}.*.visualize_training"), DRAWS));
         }
-        let replacement = |(path, by, why): (&str, &str, &str)| Replacement {
-            path: path.to_owned(),
-            by: by.to_owned(),
-            why: why.to_owned(),
-        };
         Ok(Tables {
             packages: PACKAGES.map(str::to_owned).to_vec(),
             dropped_decorators,
             dropped_members,
-            replaced_definitions: REPLACED.map(replacement).to_vec(),
+            replaced_definitions: REPLACED.map(Replacement::from).to_vec(),
             ..Tables::default()
         })
     }

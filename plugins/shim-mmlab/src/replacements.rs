@@ -94,10 +94,5 @@ const REPLACEMENTS: [(&str, &str, &str); 20] = [
 ];
 
 pub(crate) fn all() -> Vec<Replacement> {
-    let replacement = |(path, by, why): (&str, &str, &str)| Replacement {
-        path: path.to_owned(),
-        by: by.to_owned(),
-        why: why.to_owned(),
-    };
-    REPLACEMENTS.map(replacement).to_vec()
+    REPLACEMENTS.map(Replacement::from).to_vec()
 }

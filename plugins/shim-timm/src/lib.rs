@@ -39,10 +39,9 @@ impl Plugin for Timm {
 
 impl RepoShim for Timm {
     fn tables(&self) -> Result<Tables, String> {
-        let rule = |(path, why): (&str, &str)| Rule { path: path.to_owned(), why: why.to_owned() };
         Ok(Tables {
             packages: vec!["timm".to_owned()],
-            dropped_decorators: DROPPED_DECORATORS.map(rule).to_vec(),
+            dropped_decorators: DROPPED_DECORATORS.map(Rule::from).to_vec(),
             ..Tables::default()
         })
     }

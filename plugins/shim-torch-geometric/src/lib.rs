@@ -30,15 +30,14 @@ impl Plugin for TorchGeometric {
 
 impl RepoShim for TorchGeometric {
     fn tables(&self) -> Result<Tables, String> {
-        let rule = |(path, why): (&str, &str)| Rule { path: path.to_owned(), why: why.to_owned() };
-        let templates = Replacement {
-            path: "torch_geometric.nn.conv.message_passing.MessagePassing._set_jittable_templates".to_owned(),
-            by: include_str!("../replacements/set_jittable_templates.py").to_owned(),
-            why: TEMPLATES.to_owned(),
-        };
+        let templates = Replacement::from((
+            "torch_geometric.nn.conv.message_passing.MessagePassing._set_jittable_templates",
+            include_str!("../replacements/set_jittable_templates.py"),
+            TEMPLATES,
+        ));
         Ok(Tables {
             packages: vec!["torch_geometric".to_owned()],
-            dropped_decorators: DROPPED_DECORATORS.map(rule).to_vec(),
+            dropped_decorators: DROPPED_DECORATORS.map(Rule::from).to_vec(),
             replaced_definitions: vec![templates],
             ..Tables::default()
         })

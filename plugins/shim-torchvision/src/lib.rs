@@ -44,23 +44,21 @@ impl Plugin for Torchvision {
 
 impl RepoShim for Torchvision {
     fn tables(&self) -> Result<Tables, String> {
-        let rule = |path: &str, why: &str| Rule { path: path.to_owned(), why: why.to_owned() };
-        let registered = rule(
+        let registered = Rule::from((
             "torchvision.models._api.register_model",
             "returns the function as it is; the registry that it fills serves get_model and list_models, which find models \
              by name, and no block",
-        );
-        let counted = rule(
+        ));
+        let counted = Rule::from((
             "torchvision.utils._log_api_usage_once",
             "tells torch's usage logger, which does nothing unless somebody installs one, that a name of torchvision is used",
-        );
-        let has_ops = Replacement {
-            path: "torchvision.extension._has_ops".to_owned(),
-            by: HAS_OPS.to_owned(),
-            why: "upstream loads a library that lies beside its own source; the operators that this library registers are \
-                  there when torchvision was imported"
-                .to_owned(),
-        };
+        ));
+        let has_ops = Replacement::from((
+            "torchvision.extension._has_ops",
+            HAS_OPS,
+            "upstream loads a library that lies beside its own source; the operators that this library registers are \
+             there when torchvision was imported",
+        ));
         let operators = OperatorNamespace {
             namespace: "torchvision".to_owned(),
             import_statement: "import torchvision".to_owned(),

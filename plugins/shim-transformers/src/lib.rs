@@ -25,21 +25,15 @@ impl Plugin for Transformers {
 
 impl RepoShim for Transformers {
     fn tables(&self) -> Result<Tables, String> {
-        let rule = |(path, why): (&str, &str)| Rule { path: path.to_owned(), why: why.to_owned() };
-        let replacement = |(path, by, why): (&str, &str, &str)| Replacement {
-            path: path.to_owned(),
-            by: by.to_owned(),
-            why: why.to_owned(),
-        };
         let members = DROPPED_MEMBERS.iter().flat_map(|(class, names, why)| {
             names.iter().map(move |name| Rule { path: format!("{class}.{name}"), why: (*why).to_owned() })
         });
         Ok(Tables {
             packages: vec!["transformers".to_owned()],
-            dropped_decorators: DROPPED_DECORATORS.map(rule).to_vec(),
+            dropped_decorators: DROPPED_DECORATORS.map(Rule::from).to_vec(),
             dropped_members: members.collect(),
-            dropped_bases: DROPPED_BASES.map(rule).to_vec(),
-            replaced_definitions: REPLACED.map(replacement).to_vec(),
+            dropped_bases: DROPPED_BASES.map(Rule::from).to_vec(),
+            replaced_definitions: REPLACED.map(Replacement::from).to_vec(),
             ..Tables::default()
         })
     }

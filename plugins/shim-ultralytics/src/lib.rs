@@ -102,16 +102,10 @@ impl Plugin for Ultralytics {
 
 impl RepoShim for Ultralytics {
     fn tables(&self) -> Result<Tables, String> {
-        let rule = |(path, why): (&str, &str)| Rule { path: path.to_owned(), why: why.to_owned() };
-        let replacement = |(path, by, why): (&str, &str, &str)| Replacement {
-            path: path.to_owned(),
-            by: by.to_owned(),
-            why: why.to_owned(),
-        };
         Ok(Tables {
             packages: ["ultralytics", "yolov5", "models", "utils"].map(str::to_owned).to_vec(),
-            dropped_members: DROPPED_PATCHES.map(rule).to_vec(),
-            replaced_definitions: REPLACED.map(replacement).to_vec(),
+            dropped_members: DROPPED_PATCHES.map(Rule::from).to_vec(),
+            replaced_definitions: REPLACED.map(Replacement::from).to_vec(),
             ..Tables::default()
         })
     }

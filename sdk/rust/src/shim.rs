@@ -27,6 +27,20 @@ impl Default for Tables {
     }
 }
 
+/// Of a table's row: the dotted path and the reason.
+impl From<(&str, &str)> for Rule {
+    fn from((path, why): (&str, &str)) -> Self {
+        Self { path: path.to_owned(), why: why.to_owned() }
+    }
+}
+
+/// Of a table's row: the dotted path, the Python text that takes its place, and the reason.
+impl From<(&str, &str, &str)> for Replacement {
+    fn from((path, by, why): (&str, &str, &str)) -> Self {
+        Self { path: path.to_owned(), by: by.to_owned(), why: why.to_owned() }
+    }
+}
+
 /// A plugin of the kind `repo-shim`.
 pub trait RepoShim: Plugin {
     /// The rules that the host applies by itself.
