@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::graph::Item;
 use super::imports::Imports;
 use super::late::{Late, Place};
 use super::names::Names;
@@ -11,6 +12,7 @@ use crate::facts::{BindingKind, Guard, ImportForm, ImportStatement, ReferenceBin
 use crate::index::{DefinitionId, Index, Variable};
 use crate::resolve::{Entity, External};
 use crate::source::TextRange;
+use crate::syntax;
 
 /// A span of upstream's text and what stands in its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +43,10 @@ impl Editing<'_> {
         edits.extend(self.cuts(definition, text, &mut removed));
         edits.extend(self.references(definition, text));
         edits.extend(self.bindings(definition));
-        edits.extend(self.quoted_annotations(definition, text));
+        match self.annotation_that_cannot_wait(definition, text) {
+            Some(edit) => edits.push(edit),
+            None => edits.extend(self.quoted_annotations(definition, text)),
+        }
         edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
         // What stands inside of a larger edit (a name in a dropped decorator) is gone with it.
         let mut kept: Vec<Edit> = Vec::with_capacity(edits.len());
@@ -146,6 +151,26 @@ impl Editing<'_> {
                 })
             })
             .collect()
+    }
+
+    fn waits(&self, definition: DefinitionId) -> bool {
+        self.late.group_of(Item::Definition(definition)).is_some()
+    }
+
+    /// `x: int = 1` in a function that declares `x` global is no Python: it becomes `x = 1`, and `x: int` nothing.
+    fn annotation_that_cannot_wait(&self, definition: DefinitionId, text: &str) -> Option<Edit> {
+        let statement = self.index.statement(definition);
+        if !self.waits(definition) || statement.kind != StatementKind::Assign {
+            return None;
+        }
+        let [binding] = statement.bindings.as_slice() else { return None };
+        let annotation = syntax::annotation_of_assignment(statement.range.slice(text))?;
+        let range = TextRange::new(statement.range.start + annotation.start, statement.range.start + annotation.end);
+        let reason = "a name that is global to a function has no annotation in it";
+        match binding.kind {
+            BindingKind::Declaration => Some(Edit { range: statement.range, replacement: "pass".to_owned(), reason }),
+            _ => Some(Edit { range, replacement: String::new(), reason }),
+        }
     }
 
     /// Annotations that upstream's file keeps from being evaluated are quoted one by one where the bundle cannot say so
@@ -263,9 +288,10 @@ impl Editing<'_> {
     /// What waits for this statement to run: imports, then definitions. The imports bind globals, whatever scope the
     /// statement stands in: a `global` statement would have to stand before all uses of its name in the function.
     fn run_at(&self, place: Place, import: &ImportStatement) -> Vec<String> {
-        let global = |statement: &String| match import.stands_in.0 {
-            0 => statement.clone(),
-            _ => format!("exec(\"{statement}\", globals())"),
+        let at_module_level = import.stands_in.0 == 0 && !self.waits(place.0);
+        let global = |statement: &String| match at_module_level {
+            true => statement.clone(),
+            false => format!("exec(\"{statement}\", globals())"),
         };
         let imports = self.imports.deferred_to(place).iter().map(global);
         let groups = self.late.run_by(place).map(|group| {

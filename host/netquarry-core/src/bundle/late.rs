@@ -188,21 +188,18 @@ impl<'search> Search<'search> {
         }
     }
 
-    /// What is needed by something that does not wait, and that no import statement in it would run, cannot wait.
+    /// What is needed by something that does not wait, and that no import statement would run before, cannot wait.
     fn take_back(&mut self) {
         let mut changes = true;
         while changes {
             changes = false;
-            for (number, node) in self.graph.nodes().iter().enumerate() {
+            for (number, node) in self.graph.nodes().iter().enumerate().filter(|(_, node)| node.item.file().is_some()) {
                 if self.waits[number] {
                     continue;
                 }
-                let taken: Vec<usize> = node
-                    .eager
-                    .iter()
-                    .copied()
-                    .filter(|needed| self.waits[*needed] && !self.runs(node.item, *needed))
-                    .collect();
+                let eager = node.eager.iter().filter(|needed| !self.runs_at_once(node.item, **needed));
+                let lazy = node.lazy.iter().filter(|used| !self.has_run_for(number, **used));
+                let taken: Vec<usize> = eager.chain(lazy).copied().filter(|needed| self.waits[*needed]).collect();
                 changes |= !taken.is_empty();
                 taken.into_iter().for_each(|needed| self.waits[needed] = false);
             }
@@ -210,9 +207,21 @@ impl<'search> Search<'search> {
     }
 
     /// Whether running the item runs an import statement that runs the node.
-    fn runs(&self, item: Item, node: usize) -> bool {
-        let gateways = self.gateways[node].iter().map(|gateway| &self.all_gateways[*gateway]);
-        gateways.filter(|gateway| gateway.at_module_level).any(|gateway| Item::Definition(gateway.place.0) == item)
+    fn runs_at_once(&self, item: Item, node: usize) -> bool {
+        self.gateways_between(item, node).any(|gateway| gateway.at_module_level)
+    }
+
+    /// Whether a function of `user` finds that the node has run: it has the import statement itself, or stands in a
+    /// file that the same statements run.
+    fn has_run_for(&self, user: usize, node: usize) -> bool {
+        let run_together = !self.gateways[user].is_empty() && self.gateways[user].is_subset(&self.gateways[node]);
+        run_together || self.gateways_between(self.graph.nodes()[user].item, node).next().is_some()
+    }
+
+    /// The import statements in the item that run the node.
+    fn gateways_between(&self, item: Item, node: usize) -> impl Iterator<Item = &Gateway> {
+        let to_node = self.gateways[node].iter().map(|gateway| &self.all_gateways[*gateway]);
+        to_node.filter(move |gateway| Item::Definition(gateway.place.0) == item)
     }
 
     fn groups(&self) -> (Vec<Group>, BTreeMap<Item, usize>) {

@@ -81,7 +81,12 @@ pub(super) fn assign(index: &Index, closure: &Closure, uses: &Uses<'_>, late: &L
     let mut names = BTreeMap::new();
     let mut reasons = BTreeMap::new();
     for (claim, _, named, wanted) in claims {
-        let obstacle = if claim == Claim::Target { None } else { obstacle(uses, &fresh.taken, &named, &wanted) };
+        let obstacle = match &named {
+            _ if claim == Claim::Target => None,
+            // It is called in functions whose locals nobody has looked at for it.
+            Named::Late(_) if fresh.is_known(&wanted) => Some("the name stands for something else upstream"),
+            named => obstacle(uses, &fresh.taken, named, &wanted),
+        };
         let name = if obstacle.is_some() { fresh.name(&named, &wanted) } else { wanted };
         fresh.taken.insert(name.clone());
         reasons.extend(obstacle.map(|obstacle| (named.clone(), obstacle)));

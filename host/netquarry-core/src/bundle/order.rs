@@ -22,17 +22,28 @@ pub(super) struct Order {
 }
 
 pub(super) fn order(index: &Index, graph: &Graph, late: &Late) -> Order {
-    let (all, cycles) = written(index, graph);
+    let (all, cycles) = written(graph);
     if late.groups().is_empty() {
-        return Order { items: all, groups: Vec::new(), cycles };
+        return Order { items: all, groups: Vec::new(), cycles: described(index, late, &cycles) };
     }
     let of_group = |number| all.iter().copied().filter(|item| late.group_of(*item) == Some(number)).collect();
     let groups = (0..late.groups().len()).map(of_group).collect();
-    let (items, cycles) = written(index, &graph.folded(late));
-    Order { items, groups, cycles }
+    let is_within_group = |cycle: &Vec<Item>| {
+        let group = late.group_of(cycle[0]);
+        group.is_some() && cycle.iter().all(|item| late.group_of(*item) == group)
+    };
+    let within = cycles.into_iter().filter(is_within_group);
+    let (items, between) = written(&graph.folded(late));
+    let cycles: Vec<Vec<Item>> = within.chain(between).collect();
+    Order { items, groups, cycles: described(index, late, &cycles) }
 }
 
-fn written(index: &Index, graph: &Graph) -> (Vec<Item>, Vec<Vec<String>>) {
+fn described(index: &Index, late: &Late, cycles: &[Vec<Item>]) -> Vec<Vec<String>> {
+    cycles.iter().map(|cycle| cycle.iter().map(|item| describe(index, late, *item)).collect()).collect()
+}
+
+/// The items in order, and the cycles among them.
+fn written(graph: &Graph) -> (Vec<Item>, Vec<Vec<Item>>) {
     let nodes = graph.nodes();
     let mut writing = Writing {
         nodes,
@@ -46,17 +57,17 @@ fn written(index: &Index, graph: &Graph) -> (Vec<Item>, Vec<Vec<String>>) {
     }
     let items = writing.written.iter().map(|node| nodes[*node].item).collect();
     let cycles = writing.cycles.iter();
-    let cycles = cycles.map(|cycle| cycle.iter().map(|node| describe(index, nodes[*node].item)).collect()).collect();
+    let cycles = cycles.map(|cycle| cycle.iter().map(|node| nodes[*node].item).collect()).collect();
     (items, cycles)
 }
 
-fn describe(index: &Index, item: Item) -> String {
+fn describe(index: &Index, late: &Late, item: Item) -> String {
     match item {
         Item::Definition(definition) => index.definition_path(definition),
         Item::Namespace(file) => index.file(file).module().to_owned(),
         Item::Replacement(variable) => index.variable_path(variable),
         Item::Alias(file, symbol) => format!("{}.{}", index.file(file).module(), index.file(file).facts.name(symbol)),
-        Item::Late(number) => format!("late group {number}"),
+        Item::Late(number) => index.file(late.groups()[number].file).module().to_owned(),
     }
 }
 

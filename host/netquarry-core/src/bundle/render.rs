@@ -19,7 +19,7 @@ use crate::source::{TextRange, line_ends, lines_of};
 use crate::syntax;
 
 /// Of what stands in a function that upstream has at module level.
-const INDENTATION: &str = "    ";
+const INDENTATION: &str = "        ";
 
 pub(super) struct Parts<'parts> {
     pub(super) index: &'parts Index,
@@ -127,19 +127,20 @@ impl Writing<'_> {
         self.page.push(&format!(
             "def {function}():\n    \"\"\"Runs what upstream runs when it imports {path}, which it does late.\"\"\"\n"
         ));
-        self.page.push(&format!("    if hasattr({function}, \"has_run\"):\n        return\n"));
+        self.page.push(&format!("    if hasattr({function}, \"begun\"):\n        return\n"));
         for names in chunks(bound_names(parts, items)) {
             self.page.push(&format!("    global {names}\n"));
         }
+        // As with a module that is being imported: who asks again gets what is there, and after an error it is tried anew.
+        self.page.push(&format!("    {function}.begun = True\n    try:\n"));
         let start = self.page.text.len();
         self.previous = None;
         for item in items {
             self.item(*item);
-            self.page.push(&exported(parts, *item));
             self.note_indentation(*item);
         }
         self.page.indent(start);
-        self.page.push(&format!("\n    {function}.has_run = True\n"));
+        self.page.push(&format!("    except BaseException:\n        del {function}.begun\n        raise\n"));
         self.previous = Some(Place { file: None, is_block: true });
     }
 
@@ -155,15 +156,13 @@ impl Writing<'_> {
     }
 }
 
-/// The names that items bind in the bundle, but for annotated ones, which cannot be declared global.
+/// The names that items bind in the bundle.
 fn bound_names(parts: &Parts<'_>, items: &[Item]) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for item in items {
         match item {
-            Item::Definition(definition) if !is_annotated(parts, *definition) => {
-                names.extend(bindings(parts, *definition));
-            }
-            Item::Definition(_) | Item::Late(_) => {}
+            Item::Definition(definition) => names.extend(bindings(parts, *definition)),
+            Item::Late(_) => {}
             Item::Namespace(file) => {
                 names.insert(parts.names.of(&Named::Module(*file)).to_owned());
             }
@@ -183,22 +182,6 @@ fn bindings(parts: &Parts<'_>, definition: DefinitionId) -> impl Iterator<Item =
         let variable = Variable { file: definition.file, name: binding.name };
         parts.names.of_variable(variable).unwrap_or_else(|| facts.name(binding.name)).to_owned()
     })
-}
-
-/// `x: int = 1`
-fn is_annotated(parts: &Parts<'_>, definition: DefinitionId) -> bool {
-    let statement = parts.index.statement(definition);
-    statement.kind == StatementKind::Assign && !statement.annotations.is_empty()
-}
-
-/// What makes the local variables of an item global.
-fn exported(parts: &Parts<'_>, item: Item) -> String {
-    match item {
-        Item::Definition(definition) if is_annotated(parts, definition) => {
-            bindings(parts, definition).map(|name| format!("globals()[\"{name}\"] = {name}\n")).collect()
-        }
-        _ => String::new(),
-    }
 }
 
 /// Names with commas between them, as many as fit on a line.
@@ -314,7 +297,8 @@ impl Page {
     fn separate(&mut self, previous: Option<Place>, next: Place, path: &str) {
         let same_file = previous.is_some_and(|previous| previous.file == next.file && next.file.is_some());
         let apart = next.is_block || previous.is_none_or(|previous| previous.is_block);
-        if !self.text.is_empty() {
+        // Nothing sets the first statement of a block apart.
+        if !self.text.is_empty() && !self.text.ends_with(":\n") {
             self.push(if apart || !same_file { "\n\n" } else { "" });
         }
         if !same_file && next.file.is_some() {

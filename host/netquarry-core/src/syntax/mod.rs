@@ -26,7 +26,7 @@ use std::collections::BTreeSet;
 use crate::facts::{Diagnostic, DiagnosticKind, FileFacts};
 
 pub use decode::decode;
-pub use indentation::indented;
+pub use indentation::{annotation_of_assignment, indented};
 pub use literals::string_literals;
 pub use outline::{ArgumentValue, Outline, OutlineCall, OutlineDefinition, OutlineKind, outline};
 pub use scopes::{Classification, SymbolEntry, SymbolTable, TableKind};

@@ -230,7 +230,7 @@ impl<'a> Provision<'a> {
         let set = self.sets.get(&want.requirements());
         match requirements.iter().find_map(|requirement| Some((requirement, set?.refusal(requirement)?))) {
             Some((requirement, Refusal { reason, is_lasting: true })) => {
-                format!("`{requirement}` cannot be installed: {reason}; {advice}")
+                format!("`{requirement}` cannot be installed: {reason} (--retry-failed asks again); {advice}")
             }
             Some((requirement, Refusal { reason, is_lasting: false })) => {
                 format!("`{requirement}` could not be installed: {reason}; the next run tries again")
@@ -242,6 +242,9 @@ impl<'a> Provision<'a> {
     /// Installs what these bundles want, and with `is_compared` their upstream too, as far as it can be had. What cannot
     /// is told, and ends nothing.
     pub fn install<'w>(&mut self, wants: impl Iterator<Item = &'w Want>, is_compared: bool) -> Result<(), Problem> {
+        if !self.installs() {
+            return Ok(());
+        }
         let of_one = |want: &Want| {
             let of_upstream = is_compared.then(|| self.upstream_requirements(want));
             of_upstream.into_iter().chain([want.requirements()]).collect::<Vec<_>>()

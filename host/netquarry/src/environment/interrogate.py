@@ -27,7 +27,8 @@ def markers():
         "platform_release": platform.release(),
         "platform_system": platform.system(),
         "platform_version": platform.version(),
-        "python_full_version": platform.python_version(),
+        # A build between releases calls itself `3.13.0+`, which is no version.
+        "python_full_version": platform.python_version() + "local" * platform.python_version().endswith("+"),
         "python_version": ".".join(platform.python_version_tuple()[:2]),
         "sys_platform": sys.platform,
     }

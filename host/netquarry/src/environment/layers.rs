@@ -65,6 +65,10 @@ impl Installer<'_> {
     /// Python cannot be started, the cache cannot be written, or the user asked to stop. What the index or pip say
     /// against it is the inner result.
     pub fn resolve(&self, requirements: &[String]) -> Result<Result<Vec<Pin>, Refusal>, EnvironmentError> {
+        if let Some(odd) = requirements.iter().find(|requirement| !resolution::names_a_distribution(requirement)) {
+            let reason = format!("`{odd}` is no requirement by name and version");
+            return Ok(Err(Refusal { reason, is_lasting: true }));
+        }
         let place = resolution::place(&self.folder, self.environment, requirements);
         match resolution::kept(&place) {
             Some(Err(_)) if self.retry && !self.offline => {}
@@ -73,6 +77,10 @@ impl Installer<'_> {
             None => {}
         }
         let lock = self.lock("resolution", &place)?;
+        // Another process may have asked while this one waited: both have to go on with the same versions.
+        if let Some(Ok(pins)) = resolution::kept(&place) {
+            return Ok(Ok(pins));
+        }
         let answer = resolution::ask(self.environment, requirements, &lock)?;
         resolution::keep(&place, requirements, &answer)?;
         Ok(answer)
@@ -106,6 +114,10 @@ impl Installer<'_> {
             return Ok(Err(resolution::refusal(&output)?));
         }
         describe(pin, partial.path())?;
+        if folder.exists() {
+            // Something has damaged it: its description cannot be read.
+            fs::remove_dir_all(&folder).map_err(|source| io_error("remove", &folder, source))?;
+        }
         fs::rename(partial.path(), &folder).map_err(|source| io_error("put in place", &folder, source))?;
         // The folder has moved: there is nothing left for the guard to remove.
         let _ = partial.keep();

@@ -48,6 +48,13 @@ struct Kept {
     answer: Result<Vec<Pin>, Refusal>,
 }
 
+/// Whether this is a name, with or without versions and extras: no address, no path and no option of pip's. With an
+/// address pip would build what lies there, which runs code of it.
+pub(super) fn names_a_distribution(requirement: &str) -> bool {
+    let parsed = pep508_rs::Requirement::<pep508_rs::VerbatimUrl>::from_str(requirement);
+    parsed.is_ok_and(|parsed| !matches!(parsed.version_or_url, Some(pep508_rs::VersionOrUrl::Url(_))))
+}
+
 /// Where the answer to these requirements is kept. They come to something else beside another environment.
 pub(super) fn place(folder: &Path, environment: &Environment, requirements: &[String]) -> PathBuf {
     let question = format!("{}\n{}", environment.digest(), requirements.join("\n"));
@@ -93,7 +100,7 @@ pub(super) fn ask(
     fs::write(&constraints, present(environment)).map_err(|source| io_error("write", &constraints, source))?;
     let report = folder.path().join("report.json");
     let (constraints, report_path) = (constraints.to_string_lossy(), report.to_string_lossy());
-    let mut arguments = vec!["install", "--dry-run", "--report", &report_path, "--constraint", &constraints];
+    let mut arguments = vec!["install", "--dry-run", "--report", &report_path, "--constraint", &constraints, "--"];
     arguments.extend(requirements.iter().map(String::as_str));
     match run(environment, &arguments, lock)? {
         Outcome::Done => Ok(read(&report)),
@@ -198,6 +205,16 @@ fn conflict(output: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_names_and_versions_are_asked_for() {
+        for good in ["numpy", "a[b]>1", "opencv-python!=4.13.0.90,>=4.7.0", "PyYAML==6.0.3"] {
+            assert!(names_a_distribution(good), "{good}");
+        }
+        for bad in ["evil @ https://host/evil-1.0.tar.gz#==1.0", "--log=/tmp/x==1", "-r==1", "./local", "x==1 --pre"] {
+            assert!(!names_a_distribution(bad), "{bad}");
+        }
+    }
 
     #[test]
     fn words_of_pip_become_reasons() {

@@ -26,7 +26,7 @@ pub enum Content<'a> {
     Written(Box<Writing<'a>>),
 }
 
-/// Writes all that a file is to hold; may be called more than once.
+/// Writes all that a file is to hold.
 type Writing<'a> = dyn Fn(&mut dyn Write) -> io::Result<()> + 'a;
 
 /// A folder that this program may write to. Holds a lock as long as it lives, so that two runs do not mix.

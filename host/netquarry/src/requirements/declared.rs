@@ -100,10 +100,12 @@ fn is_requirement_file(path: &str) -> bool {
 /// The requirements in a file of pip's; its options and paths are passed over.
 fn listed(text: &str, markers: &MarkerEnvironment) -> Vec<Declared> {
     let line = |line: &str| {
-        let line = line.split(" #").next().expect("splitting yields a part").trim();
+        // A comment, then options of the one requirement, such as its digests.
+        let line = line.split(" #").next().expect("splitting yields a part");
+        let line = line.split(" --").next().expect("splitting yields a part").trim();
         (!line.starts_with(['#', '-'])).then(|| read(line, markers)).flatten()
     };
-    text.lines().filter_map(line).collect()
+    text.replace("\\\n", " ").lines().filter_map(line).collect()
 }
 
 #[cfg(test)]
@@ -144,9 +146,10 @@ pub(crate) mod tests {
 
     #[test]
     fn options_of_requirement_files_are_passed_over() {
-        let text = "# core\n-r base.txt\ntorch>=2  # the newest\n--index-url https://x\n\nPillow\n./local\nx; python_version<'3'\n";
+        let text = "# core\n-r base.txt\ntorch>=2  # the newest\n--index-url https://x\n\nPillow\n./local\nx; python_version<'3'\n\
+                    einops==0.8.2 \\\n    --hash=sha256:00 \\\n    --hash=sha256:11\n";
         let lines: Vec<String> = listed(text, &markers()).iter().map(shown).collect();
-        assert_eq!(lines, ["torch>=2", "pillow"]);
+        assert_eq!(lines, ["torch>=2", "pillow", "einops==0.8.2"]);
         for (path, expected) in [
             ("requirements.txt", true),
             ("requirements-dev.txt", true),

@@ -69,7 +69,8 @@ class Gate:
                 yield from (distribution for distribution in found if not self._is_blocked(distribution))
 
     def _is_blocked(self, distribution):
-        packages = distribution.read_text("top_level.txt") or distribution.name.replace("-", "_")
+        # What an interrupted installation leaves behind has no name.
+        packages = distribution.read_text("top_level.txt") or (distribution.name or "").replace("-", "_")
         return not self._blocked.isdisjoint(packages.split())
 
     def invalidate_caches(self):
