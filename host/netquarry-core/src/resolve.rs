@@ -100,7 +100,10 @@ impl Index {
                 self.resolve_imported(definition.file, import, name)
             }
         };
-        let path: Vec<&str> = reference.path.iter().map(|attribute| facts.name(attribute.name)).collect();
+        // Which of several bindings an attribute is read off, only running code knows.
+        let is_open = matches!(reference.binding, ReferenceBinding::LocalImport { exclusive: false, .. });
+        let path = if is_open { &[] } else { reference.path.as_slice() };
+        let path: Vec<&str> = path.iter().map(|attribute| facts.name(attribute.name)).collect();
         let (entity, rest) = self.walk(entity, &path, &mut Trail::default());
         let consumed = path.len() - rest.len();
         let confidence = match entity {

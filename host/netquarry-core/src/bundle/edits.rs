@@ -8,7 +8,9 @@ use super::late::{Late, Place};
 use super::names::Names;
 use super::uses::{Named, Uses};
 use crate::closure::Closure;
-use crate::facts::{BindingKind, Guard, ImportForm, ImportStatement, ReferenceBinding, StatementKind, Suite};
+use crate::facts::{
+    BindingKind, Guard, ImportForm, ImportStatement, Reference, ReferenceBinding, StatementKind, Suite,
+};
 use crate::index::{DefinitionId, Index, Variable};
 use crate::resolve::{Entity, External};
 use crate::source::TextRange;
@@ -252,18 +254,14 @@ impl Editing<'_> {
             match entity {
                 Entity::Variable(variable) => {
                     let Some(global) = self.names.of_variable(variable) else { continue };
-                    if global != wanted {
-                        lines.push(format!("{wanted} = {global}"));
-                    }
+                    lines.extend(self.binding(definition, import, &wanted, global));
                 }
                 Entity::External(object) => {
                     external.push((external_import(import, &object, name, &wanted), wanted == local))
                 }
                 Entity::Module(file) if self.closure.namespaces.contains_key(&file) => {
                     let global = self.names.of(&Named::Module(file));
-                    if global != wanted {
-                        lines.push(format!("{wanted} = {global}"));
-                    }
+                    lines.extend(self.binding(definition, import, &wanted, global));
                 }
                 Entity::Module(_)
                 | Entity::Namespace(..)
@@ -283,6 +281,31 @@ impl Editing<'_> {
         }
         lines.extend(external.into_iter().map(|(line, _)| line));
         Some(lines)
+    }
+
+    /// The statement that binds what an import did; none where the global itself serves under this name. A local that
+    /// something else binds too is not the global, whatever both are called.
+    fn binding(
+        &self,
+        definition: DefinitionId,
+        import: &ImportStatement,
+        wanted: &str,
+        global: &str,
+    ) -> Option<String> {
+        let statement = self.index.statement(definition);
+        let facts = &self.index.file(definition.file).facts;
+        let is_bound_elsewhere = |reference: &Reference| match reference.binding {
+            ReferenceBinding::LocalImport { import: first, exclusive: false, .. } => {
+                statement.imports[first as usize].scope == import.scope && facts.name(reference.name) == wanted
+            }
+            _ => false,
+        };
+        if global != wanted {
+            Some(format!("{wanted} = {global}"))
+        } else {
+            let shared = import.scope.0 != 0 && statement.references.iter().any(is_bound_elsewhere);
+            shared.then(|| format!("{wanted} = globals()[\"{global}\"]"))
+        }
     }
 
     /// What waits for this statement to run: imports, then definitions. The imports bind globals, whatever scope the

@@ -308,7 +308,24 @@ impl Closing<'_> {
         self.need_operators(reference, definition, &resolution);
         self.ask(definition, reference, &resolution);
         self.need_entity(definition, reference.range, &written, &resolution.entity, resolution.confidence);
+        self.need_other_imports(definition, reference, &written);
         resolution
+    }
+
+    /// Several imports of a function may bind one local name: each is needed.
+    fn need_other_imports(&mut self, definition: DefinitionId, reference: &Reference, written: &str) {
+        let ReferenceBinding::LocalImport { import: first, exclusive: false, .. } = reference.binding else { return };
+        let index = self.index;
+        let imports = &index.statement(definition).imports;
+        let scope = imports[first as usize].scope;
+        for import in imports.iter().filter(|import| import.scope == scope) {
+            for (place, imported) in (0..).zip(&import.names) {
+                if imported.alias.unwrap_or(imported.name) == reference.name {
+                    let entity = index.resolve_imported(definition.file, import, place);
+                    self.need_entity(definition, reference.range, written, &entity, Confidence::DirectImport);
+                }
+            }
+        }
     }
 
     /// A block that is itself defined in a package that stays an import (torch) imports the rest of that package.
