@@ -1,7 +1,9 @@
 //! Single blocks: `extract` and `show`.
 
+use std::process::Command;
+
 use super::library::made;
-use super::support::Playground;
+use super::support::{Playground, Run, python};
 
 #[test]
 fn a_block_is_extracted_by_any_part_of_its_name() {
@@ -96,4 +98,31 @@ fn a_run_says_which_blocks_of_extract_it_does_not_keep() {
 fn a_name_that_is_nearly_right_is_guessed() {
     let run = made().mine(&["show", "Scael"]).ended(2);
     assert!(run.stderr.contains("did you mean small:small.layers.Scale?"), "{}", run.stderr);
+}
+
+#[test]
+fn what_waits_for_a_package_can_be_traced_as_an_import_can() {
+    let playground = Playground::new();
+    playground.write(
+        "package/small/kernels.py",
+        "import numpy\nfrom colorsys import ONE_THIRD\n\nSIZE = numpy.int64(3).item()\n\n\ndef scaled(x):\n    \
+         return x * SIZE * float(numpy.pi) * ONE_THIRD\n",
+    );
+    playground.write(
+        "package/small/late.py",
+        "from torch import nn\n\n\nclass Late(nn.Module):\n    def forward(self, x):\n        \
+         from .kernels import scaled\n\n        return scaled(x)\n",
+    );
+    playground.mine(&["extract", "Late", "--quiet"]).succeeded();
+    assert!(playground.read("out/blocks/Late.py").contains("def import_kernels():"));
+    let compiled = |import: &str| {
+        let script = format!(
+            "import torch\n{import}\nmodel = torch.compile(Late(), fullgraph=True, backend='eager')\n\
+             print(model(torch.ones(2)).tolist())\n"
+        );
+        Run::of(Command::new(python()).args(["-c", &script]).current_dir(playground.path("."))).succeeded().stdout
+    };
+    let upstream = compiled("import sys; sys.path.insert(0, 'package')\nfrom small.late import Late");
+    let bundle = compiled("import sys; sys.path.insert(0, 'out/blocks')\nfrom Late import Late");
+    assert_eq!(upstream, bundle);
 }

@@ -1,16 +1,14 @@
 //! Where the text of a definition has to differ from upstream's, and why.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::graph::Item;
 use super::imports::Imports;
 use super::late::{Late, Place};
 use super::names::Names;
-use super::uses::{Named, Uses};
+use super::uses::{Named, Uses, is_shared};
 use crate::closure::Closure;
-use crate::facts::{
-    BindingKind, Guard, ImportForm, ImportStatement, Reference, ReferenceBinding, StatementKind, Suite,
-};
+use crate::facts::{BindingKind, Guard, ImportForm, ImportStatement, ReferenceBinding, StatementKind, Suite};
 use crate::index::{DefinitionId, Index, Variable};
 use crate::resolve::{Entity, External};
 use crate::source::TextRange;
@@ -207,7 +205,7 @@ impl Editing<'_> {
         for (place, import) in statement.imports.iter().enumerate() {
             let is_whole_statement = statement.kind == StatementKind::Import;
             let Some(rewritten) = self.rewrite(definition, import) else { continue };
-            let mut lines = self.run_at((definition, place), import);
+            let mut lines = self.run_at((definition, place));
             lines.extend(rewritten);
             if !lines.is_empty() {
                 let replacement = join_statements(&lines, text, import.range);
@@ -292,36 +290,24 @@ impl Editing<'_> {
         wanted: &str,
         global: &str,
     ) -> Option<String> {
-        let statement = self.index.statement(definition);
-        let facts = &self.index.file(definition.file).facts;
-        let is_bound_elsewhere = |reference: &Reference| match reference.binding {
-            ReferenceBinding::LocalImport { import: first, exclusive: false, .. } => {
-                statement.imports[first as usize].scope == import.scope && facts.name(reference.name) == wanted
-            }
-            _ => false,
-        };
         if global != wanted {
-            Some(format!("{wanted} = {global}"))
-        } else {
-            let shared = import.scope.0 != 0 && statement.references.iter().any(is_bound_elsewhere);
-            shared.then(|| format!("{wanted} = globals()[\"{global}\"]"))
+            return Some(format!("{wanted} = {global}"));
         }
+        // The block itself keeps its name.
+        let is_hidden = is_shared(self.index, definition, import, wanted);
+        is_hidden.then(|| format!("{wanted} = globals()[\"{global}\"]"))
     }
 
-    /// What waits for this statement to run: imports, then definitions. The imports bind globals, whatever scope the
-    /// statement stands in: a `global` statement would have to stand before all uses of its name in the function.
-    fn run_at(&self, place: Place, import: &ImportStatement) -> Vec<String> {
-        let at_module_level = import.stands_in.0 == 0 && !self.waits(place.0);
-        let global = |statement: &String| match at_module_level {
-            true => statement.clone(),
-            false => format!("exec(\"{statement}\", globals())"),
+    /// What waits for this statement to run.
+    fn run_at(&self, place: Place) -> Vec<String> {
+        let run = |group: usize| match self.late.is_inline(group, place) {
+            true => self.imports.of_group(&self.late.groups()[group]).into_iter().map(str::to_owned).collect(),
+            false => vec![format!("{}()", self.names.of(&Named::Late(self.late.groups()[group].file)))],
         };
-        let imports = self.imports.deferred_to(place).iter().map(global);
-        let groups = self.late.run_by(place).map(|group| {
-            let function = self.names.of(&Named::Late(self.late.groups()[group].file));
-            format!("{function}()")
-        });
-        imports.chain(groups).collect()
+        let mut lines: Vec<String> = self.late.run_by(place).flat_map(run).collect();
+        let mut seen = HashSet::new();
+        lines.retain(|line| seen.insert(line.clone()));
+        lines
     }
 
     /// Whether the module that the statement names is outside of the corpus; relative imports never are.

@@ -112,6 +112,11 @@ impl Graph {
     pub(super) fn folded(&self, late: &Late) -> Self {
         let mut nodes: Vec<Node> = Vec::new();
         let mut of_group = vec![None; late.groups().len()];
+        for group in late.functions().filter(|group| late.groups()[*group].items.is_empty()) {
+            of_group[group] = Some(nodes.len());
+            let item = Item::Late(group);
+            nodes.push(Node { item, rank: 0, eager: Vec::new(), called: Vec::new(), lazy: Vec::new() });
+        }
         let mut places = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
             let group = late.group_of(node.item);

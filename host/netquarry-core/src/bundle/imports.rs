@@ -3,17 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::edits::{import_member, import_module};
-use super::graph::Item;
-use super::late::{Late, Place};
+use super::late::{Group, Late, Object};
 use super::names::Names;
+use super::type_imports::TypeImports;
 use super::users::UsersByObject;
-use super::uses::{Named, Uses};
+use super::uses::{Named, Uses, type_checking};
 use crate::closure::Closure;
 use crate::facts::StatementKind;
 use crate::index::{FileId, Index, Module, is_unguarded};
 use crate::resolve::External;
 use crate::shim::Replacement;
 use crate::stdlib;
+use crate::syntax::indented;
 
 #[derive(Debug, Default)]
 pub(super) struct Imports {
@@ -22,17 +23,25 @@ pub(super) struct Imports {
     /// By group and module, what is imported from it: name and the name it gets.
     members: [BTreeMap<String, BTreeSet<(String, String)>>; 2],
     /// Imports of packages that may not be there, which upstream reaches only through a module that it imports under a
-    /// guard or in a function. They stand where upstream's import of that module stood, so that they fail where and when
+    /// guard or in a function. They run where upstream's import of that module stood, so that they fail where and when
     /// they fail upstream.
-    deferred: BTreeMap<Place, Vec<String>>,
-    /// Likewise, where no import statement of the bundle is left to carry them.
+    deferred: BTreeMap<Object, Deferred>,
+    /// Likewise, where no import statement of the bundle is left to run them.
     optional: BTreeSet<String>,
     /// What stands in the place of imports that a shim replaces.
     replaced: Vec<String>,
+    /// An `if` statement with imports that never run.
+    for_types: Option<String>,
     /// Imports that only register operators.
     operators: BTreeSet<String>,
     /// Top-level packages outside the standard library.
     pub(super) packages: BTreeSet<String>,
+}
+
+#[derive(Debug)]
+struct Deferred {
+    name: String,
+    statements: Vec<String>,
 }
 
 /// What the imports of a bundle depend on.
@@ -50,25 +59,26 @@ pub(super) fn collect(wanted: &Wanted<'_>) -> Imports {
     let Wanted { index, closure, uses, names, late, .. } = *wanted;
     let mut imports = Imports::default();
     let always = index.imports().always_imports(closure.target.definition.file);
-    for ((path, wanted_name), ways) in &uses.externals {
+    for (object, ways) in &uses.externals {
+        let (path, wanted_name) = object;
         let name = names.of(&Named::External { path: path.clone(), wanted: wanted_name.clone() });
         if let Some(replacement) = closure.external_replacements.get(path) {
             imports.replaced.push(replaced(replacement, name));
             continue;
         }
         let users = wanted.users.get(&(path.as_str(), wanted_name.as_str()));
-        let files: BTreeSet<FileId> = users.into_iter().flat_map(|users| users.files()).collect();
-        let waits = |item: &Item| late.group_of(*item).is_some();
-        let all_wait = users.is_none_or(|users| users.eager.iter().all(waits));
+        let is_sure = users.is_some_and(|users| users.files().any(|user| always.contains(user)));
         for way in preferred(ways) {
             let package = way.package();
             if !stdlib::is_module(package) {
                 imports.packages.insert(package.to_owned());
             }
-            if !may_be_missing(package) || files.iter().any(|user| always.contains(*user)) {
+            if is_sure || !may_be_missing(package) {
                 imports.add(index, uses, way, name);
-            } else if all_wait {
-                imports.defer(statements(index, uses, way, name), &files, late);
+            } else if late.defers(object) {
+                let new = || Deferred { name: name.to_owned(), statements: Vec::new() };
+                let deferred = imports.deferred.entry(object.clone()).or_insert_with(new);
+                deferred.statements.extend(statements(index, uses, way, name));
             } else {
                 // Nothing that waits would be there in time.
                 imports.optional.extend(statements(index, uses, way, name));
@@ -81,7 +91,17 @@ pub(super) fn collect(wanted: &Wanted<'_>) -> Imports {
         imports.packages.insert(package.split('.').next().unwrap_or_default().to_owned());
     }
     imports.packages.extend(inner_packages(index, closure));
+    imports.for_types = (!uses.type_imports.is_empty()).then(|| for_types(&uses.type_imports, names));
     imports
+}
+
+fn for_types(wanted: &TypeImports, names: &Names) -> String {
+    let (path, wanted_name) = type_checking();
+    let modules = wanted.modules.iter().map(|(module, name)| import_module(module, name));
+    let members = wanted.members.iter().map(|(module, members)| from_import(module, members));
+    let statements: String = modules.chain(members).map(|statement| statement + "\n").collect();
+    let guard = names.of(&Named::External { path, wanted: wanted_name });
+    format!("if {guard}:  # annotations name these, and nothing evaluates them\n{}", indented(&statements, "    "))
 }
 
 /// Whether upstream may do without it: the standard library and torch are there wherever a bundle runs at all.
@@ -124,22 +144,16 @@ fn inner_packages(index: &Index, closure: &Closure) -> BTreeSet<String> {
 }
 
 impl Imports {
-    /// What has to be imported in the place of an import statement.
-    pub(super) fn deferred_to(&self, place: Place) -> &[String] {
-        self.deferred.get(&place).map_or(&[], Vec::as_slice)
+    /// The import statements of a late group.
+    pub(super) fn of_group(&self, group: &Group) -> Vec<&str> {
+        let deferred = group.imports.iter().filter_map(|object| self.deferred.get(object));
+        let mut seen = BTreeSet::new();
+        deferred.flat_map(|deferred| &deferred.statements).map(String::as_str).filter(|it| seen.insert(*it)).collect()
     }
 
-    fn defer(&mut self, statements: Vec<String>, users: &BTreeSet<FileId>, late: &Late) {
-        let mut carried = false;
-        for gateway in late.gateways_to(users) {
-            let waiting = self.deferred.entry(gateway.place).or_default();
-            let new: Vec<String> = statements.iter().filter(|new| !waiting.contains(new)).cloned().collect();
-            waiting.extend(new);
-            carried = true;
-        }
-        if !carried {
-            self.optional.extend(statements);
-        }
+    /// The names that the import statements of a late group bind.
+    pub(super) fn names_of_group(&self, group: &Group) -> impl Iterator<Item = String> {
+        group.imports.iter().filter_map(|object| self.deferred.get(object)).map(|deferred| deferred.name.clone())
     }
 
     fn add(&mut self, index: &Index, uses: &Uses<'_>, way: &External, name: &str) {
@@ -174,6 +188,7 @@ impl Imports {
                 groups.push(statements);
             }
         }
+        groups.extend(self.for_types.iter().map(|statement| vec![statement.trim_end().to_owned()]));
         groups.extend(self.replaced.iter().map(|statements| vec![format!("\n{statements}")]));
         for statement in &self.optional {
             groups.push(vec![format!("try:\n    {statement}\nexcept ImportError:\n    pass")]);

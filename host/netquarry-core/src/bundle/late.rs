@@ -1,8 +1,8 @@
 //! What has to wait until upstream would import it.
 //!
 //! Upstream may import a module only inside of a function, or under a guard, since the module cannot run without a
-//! package that may not be there. Definitions of such a module that need the package while they run are written into a
-//! function, and this function is called where upstream's import statement stood.
+//! package that may not be there. The import of that package, and definitions of the module that need it while they run,
+//! are written into a function, and this function is called where upstream's import statement stood.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,12 +40,17 @@ pub(super) struct Late {
     group_of: BTreeMap<Item, usize>,
 }
 
-/// Items that run at the same import statements.
+/// An external object, by path and wanted name.
+pub(super) type Object = (String, String);
+
+/// What runs at the same import statements.
 #[derive(Debug)]
 pub(super) struct Group {
+    /// What is imported first, sorted by the order in which upstream imports it.
+    pub(super) imports: Vec<Object>,
     /// Sorted by the order in which upstream runs them.
     pub(super) items: Vec<Item>,
-    /// The file after which its function is named. No two groups have items of one file.
+    /// The file after which its function is named. What is of one file is in one group.
     pub(super) file: FileId,
     /// Positions of import statements in `gateways`.
     gateways: BTreeSet<usize>,
@@ -60,9 +65,28 @@ impl Late {
         self.group_of.get(&item).copied()
     }
 
-    /// The import statements that run one of the files.
-    pub(super) fn gateways_to(&self, files: &BTreeSet<FileId>) -> impl Iterator<Item = &Gateway> {
-        self.gateways.iter().filter(|gateway| files.iter().any(|file| gateway.runs(*file)))
+    /// Whether the import of an external object waits.
+    pub(super) fn defers(&self, object: &Object) -> bool {
+        self.groups.iter().any(|group| group.imports.contains(object))
+    }
+
+    /// Whether a group that runs at this import statement can do so in its place: nothing but imports, at the top level
+    /// of the bundle.
+    pub(super) fn is_inline(&self, group: usize, place: Place) -> bool {
+        let is_at_top =
+            |gateway: &Gateway| gateway.at_module_level && self.group_of(Item::Definition(gateway.place.0)).is_none();
+        let gateways = self.groups[group].gateways.iter().map(|gateway| &self.gateways[*gateway]);
+        self.groups[group].items.is_empty() && gateways.filter(|gateway| gateway.place == place).all(is_at_top)
+    }
+
+    /// The groups that are written as functions.
+    pub(super) fn functions(&self) -> impl Iterator<Item = usize> {
+        let is_called = |number: &usize| {
+            let group = &self.groups[*number];
+            let is_inline = |gateway: &usize| self.is_inline(*number, self.gateways[*gateway].place);
+            !group.gateways.iter().all(is_inline)
+        };
+        (0..self.groups.len()).filter(is_called)
     }
 
     pub(super) fn gateways_in(&self, definition: DefinitionId) -> impl Iterator<Item = &Gateway> {
@@ -87,7 +111,7 @@ pub(super) fn find(
     graph: &Graph,
 ) -> Late {
     let always = index.imports().always_imports(closure.target.definition.file);
-    let unsure = unsure(uses, users, &always);
+    let unsure = unsure(closure, uses, users, &always);
     let may_fail =
         |definition: &DefinitionId| !always.contains(definition.file) && asks_for_packages(index, *definition);
     if unsure.is_empty() && !closure.definitions.keys().any(may_fail) {
@@ -97,17 +121,29 @@ pub(super) fn find(
     let mut search = Search::new(index, graph, &gateways, &always, &unsure);
     search.spread();
     search.take_back();
-    let (groups, group_of) = search.groups();
-    Late { gateways, groups, group_of }
+    let groups = search.groups();
+    Late { group_of: groups_of_items(&groups), groups, gateways }
 }
 
-/// The users of packages that upstream may do without.
-fn unsure<'users>(uses: &Uses<'_>, users: &'users UsersByObject<'_>, always: &FileSet) -> Vec<&'users Users> {
-    let is_unsure = |(object, users): &(&(&str, &str), &Users)| {
-        let ways = &uses.externals[&(object.0.to_owned(), object.1.to_owned())];
-        ways.iter().any(|way| may_be_missing(way.package())) && !users.files().any(|file| always.contains(file))
+/// The objects of packages that upstream may do without, with their users.
+fn unsure<'users>(
+    closure: &Closure,
+    uses: &Uses<'_>,
+    users: &'users UsersByObject<'_>,
+    always: &FileSet,
+) -> Vec<(Object, &'users Users)> {
+    let owned = users.iter().map(|((path, wanted), users)| (((*path).to_owned(), (*wanted).to_owned()), users));
+    let is_unsure = |(object, users): &(Object, &Users)| {
+        !closure.external_replacements.contains_key(&object.0)
+            && uses.externals[object].iter().any(|way| may_be_missing(way.package()))
+            && !users.files().any(|file| always.contains(file))
     };
-    users.iter().filter(is_unsure).map(|(_, users)| users).collect()
+    owned.filter(is_unsure).collect()
+}
+
+fn groups_of_items(groups: &[Group]) -> BTreeMap<Item, usize> {
+    let numbered = groups.iter().enumerate();
+    numbered.flat_map(|(number, group)| group.items.iter().map(move |item| (*item, number))).collect()
 }
 
 /// The import statements inside of definitions that import modules of the corpus.
@@ -130,7 +166,9 @@ fn gateways(index: &Index, closure: &Closure) -> Vec<Gateway> {
 }
 
 struct Search<'search> {
+    index: &'search Index,
     graph: &'search Graph,
+    unsure: &'search [(Object, &'search Users)],
     /// For each node, the import statements that run it late; none where it cannot wait.
     gateways: Vec<BTreeSet<usize>>,
     all_gateways: &'search [Gateway],
@@ -142,25 +180,21 @@ struct Search<'search> {
 
 impl<'search> Search<'search> {
     fn new(
-        index: &Index,
+        index: &'search Index,
         graph: &'search Graph,
         all_gateways: &'search [Gateway],
-        always: &FileSet,
-        unsure: &[&Users],
+        always: &'search FileSet,
+        unsure: &'search [(Object, &'search Users)],
     ) -> Self {
         let mut by_file: BTreeMap<FileId, BTreeSet<usize>> = BTreeMap::new();
-        let mut to = |file: FileId| -> BTreeSet<usize> {
-            let reaching = |(_, gateway): &(usize, &Gateway)| gateway.place.0.file != file && gateway.runs(file);
-            let found = || all_gateways.iter().enumerate().filter(reaching).map(|(number, _)| number).collect();
-            by_file.entry(file).or_insert_with(found).clone()
-        };
+        let mut to = |file: FileId| by_file.entry(file).or_insert_with(|| gateways_to(all_gateways, file)).clone();
         let gateways = graph.items().map(|item| match item.file() {
             Some(file) if !always.contains(file) && can_wait(index, item) => to(file),
             _ => BTreeSet::new(),
         });
         let gateways: Vec<_> = gateways.collect();
         let is_one =
-            |item: &Item, of: fn(&Users) -> &BTreeSet<Item>| unsure.iter().any(|users| of(users).contains(item));
+            |item: &Item, of: fn(&Users) -> &BTreeSet<Item>| unsure.iter().any(|(_, users)| of(users).contains(item));
         let may_fail = |item: &Item| {
             is_one(item, |users| &users.eager)
                 || matches!(item, Item::Definition(definition) if asks_for_packages(index, *definition))
@@ -168,7 +202,7 @@ impl<'search> Search<'search> {
         let waits = graph.items().zip(&gateways).map(|(item, gateways)| !gateways.is_empty() && may_fail(&item));
         let waits = waits.collect();
         let waits_when_called = graph.items().map(|item| is_one(&item, |users| &users.lazy)).collect();
-        Self { graph, gateways, all_gateways, waits, waits_when_called }
+        Self { index, graph, unsure, gateways, all_gateways, waits, waits_when_called }
     }
 
     /// What needs something that waits has to wait itself.
@@ -224,23 +258,69 @@ impl<'search> Search<'search> {
         to_node.filter(move |gateway| Item::Definition(gateway.place.0) == item)
     }
 
-    fn groups(&self) -> (Vec<Group>, BTreeMap<Item, usize>) {
-        let mut by_gateways: BTreeMap<&BTreeSet<usize>, Vec<Item>> = BTreeMap::new();
+    fn groups(&self) -> Vec<Group> {
+        let mut by_gateways: BTreeMap<BTreeSet<usize>, Together> = BTreeMap::new();
         for (number, item) in self.graph.items().enumerate().filter(|(number, _)| self.waits[*number]) {
-            by_gateways.entry(&self.gateways[number]).or_default().push(item);
+            by_gateways.entry(self.gateways[number].clone()).or_default().items.push(item);
         }
-        let group = |(gateways, items): (&BTreeSet<usize>, Vec<Item>)| {
-            let file = items.iter().rev().find_map(|item| item.file()).expect("what waits is in a file");
-            Group { items, file, gateways: gateways.clone() }
-        };
-        let mut groups: Vec<Group> = by_gateways.into_iter().map(group).collect();
+        for (object, users) in self.deferred() {
+            for file in users.files() {
+                let gateways = gateways_to(self.all_gateways, file);
+                if !gateways.is_empty() {
+                    let new = (self.import_rank(file, object), file);
+                    let together = by_gateways.entry(gateways).or_default();
+                    let first = together.imports.entry(object.clone()).or_insert(new);
+                    *first = new.min(*first);
+                }
+            }
+        }
+        let mut groups: Vec<Group> =
+            by_gateways.into_iter().map(|(gateways, together)| together.into_group(gateways)).collect();
         // What another file always imports is run by whatever runs that file, and by more.
         groups.sort_by_key(|group| std::cmp::Reverse(group.gateways.len()));
-        let numbered = groups.iter().enumerate();
-        let group_of =
-            numbered.flat_map(|(number, group)| group.items.iter().map(move |item| (*item, number))).collect();
-        (groups, group_of)
+        groups
     }
+
+    /// The objects that nothing needs before what waits runs.
+    fn deferred(&self) -> impl Iterator<Item = &(Object, &Users)> {
+        let waiting = self.graph.items().zip(&self.waits).filter(|(_, waits)| **waits).map(|(item, _)| item);
+        let waiting: BTreeSet<Item> = waiting.collect();
+        self.unsure.iter().filter(move |(_, users)| users.eager.is_subset(&waiting))
+    }
+
+    /// When upstream imports the object in this file: by its name, else by the first star.
+    fn import_rank(&self, file: FileId, object: &Object) -> u32 {
+        let indexed = self.index.file(file);
+        let by_name = indexed.binders(&object.1).map(|(statement, _)| statement).next();
+        let first = by_name.or_else(|| indexed.first_star()).unwrap_or(0);
+        self.index.imports().rank(DefinitionId { file, statement: first })
+    }
+}
+
+/// What the same import statements run.
+#[derive(Debug, Default)]
+struct Together {
+    items: Vec<Item>,
+    /// With the first import of each: its rank and its file.
+    imports: BTreeMap<Object, (u32, FileId)>,
+}
+
+impl Together {
+    fn into_group(self, gateways: BTreeSet<usize>) -> Group {
+        let mut ranked: Vec<_> = self.imports.into_iter().map(|(object, first)| (first, object)).collect();
+        ranked.sort();
+        let by_items = self.items.iter().rev().find_map(|item| item.file());
+        let by_imports = ranked.last().map(|((_, file), _)| *file);
+        let file = by_items.or(by_imports).expect("what waits is in a file");
+        let imports = ranked.into_iter().map(|(_, object)| object).collect();
+        Group { imports, items: self.items, file, gateways }
+    }
+}
+
+/// The import statements of other files that run this one, as positions.
+fn gateways_to(gateways: &[Gateway], file: FileId) -> BTreeSet<usize> {
+    let reaching = |(_, gateway): &(usize, &Gateway)| gateway.place.0.file != file && gateway.runs(file);
+    gateways.iter().enumerate().filter(reaching).map(|(number, _)| number).collect()
 }
 
 /// Whether running the definition imports packages that may not be there, under an `if`. Where the condition fails, it

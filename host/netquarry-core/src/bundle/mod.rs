@@ -10,6 +10,7 @@ mod late;
 mod names;
 mod order;
 mod render;
+mod type_imports;
 mod users;
 mod uses;
 

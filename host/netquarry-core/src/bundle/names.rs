@@ -72,9 +72,10 @@ pub(super) fn assign(index: &Index, closure: &Closure, uses: &Uses<'_>, late: &L
         let is_replaced = closure.external_replacements.contains_key(path);
         claims.push((if is_replaced { Claim::Replaced } else { Claim::External }, 0, named, wanted.clone()));
     }
-    for group in late.groups() {
-        let name = format!("import_{}", index.file(group.file).stem());
-        claims.push((Claim::Alias, u32::MAX, Named::Late(group.file), name));
+    for group in late.functions() {
+        let file = late.groups()[group].file;
+        let name = format!("import_{}", index.file(file).stem());
+        claims.push((Claim::Alias, u32::MAX, Named::Late(file), name));
     }
     claims.sort();
     let mut fresh = Fresh { index, closure, taken: uses.reserved.iter().cloned().collect(), identifiers: None };

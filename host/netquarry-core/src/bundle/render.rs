@@ -116,31 +116,39 @@ impl Writing<'_> {
         }
     }
 
-    /// A function that runs its items once.
+    /// A function that runs its items once. Import statements look themselves whether they have run.
     fn late_group(&mut self, number: usize) {
         let parts = self.parts;
-        let file = parts.late.groups()[number].file;
-        let function = parts.names.of(&Named::Late(file));
-        let path = &parts.index.file(file).file.path;
+        let group = &parts.late.groups()[number];
+        let function = parts.names.of(&Named::Late(group.file));
+        let path = &parts.index.file(group.file).file.path;
         let items = &parts.order.groups[number];
+        let imports: String = parts.imports.of_group(group).iter().map(|it| in_function(it)).collect();
+        let names = bound_names(parts, items).into_iter().chain(parts.imports.names_of_group(group)).collect();
+        let globals: String = chunks(names).iter().map(|names| format!("    global {names}\n")).collect();
         self.begin(Place { file: None, is_block: true });
         self.page.push(&format!(
             "def {function}():\n    \"\"\"Runs what upstream runs when it imports {path}, which it does late.\"\"\"\n"
         ));
-        self.page.push(&format!("    if hasattr({function}, \"begun\"):\n        return\n"));
-        for names in chunks(bound_names(parts, items)) {
-            self.page.push(&format!("    global {names}\n"));
+        if items.is_empty() {
+            self.page.push(&format!("{globals}{}", syntax::indented(&imports, "    ")));
+        } else {
+            self.page.push(&format!("    if hasattr({function}, \"begun\"):\n        return\n{globals}"));
+            // As with a module that is being imported: who asks again gets what is there, and after an error it is tried
+            // anew.
+            self.page.push(&format!("    {function}.begun = True\n    try:\n"));
+            let start = self.page.text.len();
+            self.page.push(&imports);
+            self.previous = None;
+            for item in items {
+                self.item(*item);
+                self.note_indentation(*item);
+            }
+            self.page.indent(start);
+            self.page.push(&format!("    except BaseException:\n        del {function}.begun\n        raise\n"));
         }
-        // As with a module that is being imported: who asks again gets what is there, and after an error it is tried anew.
-        self.page.push(&format!("    {function}.begun = True\n    try:\n"));
-        let start = self.page.text.len();
-        self.previous = None;
-        for item in items {
-            self.item(*item);
-            self.note_indentation(*item);
-        }
-        self.page.indent(start);
-        self.page.push(&format!("    except BaseException:\n        del {function}.begun\n        raise\n"));
+        let mark = format!("\n\n{function}._dynamo_marked_constant = True");
+        self.page.push(&format!("{mark}  # torch.compile runs it while it traces, as it runs imports\n"));
         self.previous = Some(Place { file: None, is_block: true });
     }
 
@@ -153,6 +161,14 @@ impl Writing<'_> {
             after: INDENTATION.to_owned(),
             reason: "every line is indented: the definition waits in a function for what upstream imports late".into(),
         });
+    }
+}
+
+/// An import statement as a line of a function. There are no stars in functions.
+fn in_function(statement: &str) -> String {
+    match statement.ends_with(" *") {
+        true => format!("exec(\"{statement}\", globals())\n"),
+        false => format!("{statement}\n"),
     }
 }
 

@@ -2,13 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use super::type_imports::{self, TypeImports};
 use crate::closure::{Closure, Namespace, SubstitutionUse};
-use crate::facts::{Access, Evaluation, Reference, ReferenceBinding, Role, ScopeKind, Symbol};
+use crate::facts::{Access, Evaluation, ImportStatement, Reference, ReferenceBinding, Role, ScopeKind, Symbol};
 use crate::index::{DefinitionId, FileId, Index, Variable};
 use crate::resolve::{Entity, External, Resolution};
 
 /// The standard module whose `ModuleType` makes module objects.
 pub(super) const TYPES: &str = "types";
+
+const TYPE_CHECKING: &str = "TYPE_CHECKING";
 
 /// What a name of a bundle stands for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -55,6 +58,8 @@ pub(super) struct Uses<'index> {
     pub(super) reserved: BTreeSet<String>,
     /// What a local variable would hide where it is used under the name that it has upstream.
     pub(super) captured: BTreeSet<Named>,
+    /// What annotations write that nothing evaluates.
+    pub(super) type_imports: TypeImports,
     /// Variables that functions of the closure bind anew.
     rebound: HashSet<Variable>,
 }
@@ -64,6 +69,7 @@ pub(super) fn collect<'index>(index: &'index Index, closure: &'index Closure) ->
     for (id, closed) in &closure.definitions {
         let statement = index.statement(*id);
         let mut named = Vec::new();
+        uses.note_shared_locals(index, *id);
         for (reference, resolution) in statement.references.iter().zip(&closed.resolutions) {
             let Some(resolution) = resolution else { continue };
             let found = Use { definition: *id, reference, resolution };
@@ -82,7 +88,17 @@ pub(super) fn collect<'index>(index: &'index Index, closure: &'index Closure) ->
         let named = named.collect();
         uses.by_replacement.insert(*variable, named);
     }
+    uses.type_imports = type_imports::find(index, closure, &uses);
+    if !uses.type_imports.is_empty() {
+        let guard = External::Member { module: "typing".to_owned(), name: TYPE_CHECKING.to_owned() };
+        uses.externals.entry(type_checking()).or_default().insert(guard);
+    }
     uses
+}
+
+/// The constant of the standard module `typing` that is true for type checkers alone, as an object with its name.
+pub(super) fn type_checking() -> (String, String) {
+    (format!("typing.{TYPE_CHECKING}"), TYPE_CHECKING.to_owned())
 }
 
 /// Variables that a function of the closure binds with `global`, or through a module's attribute.
@@ -101,6 +117,25 @@ fn rebound(index: &Index, closure: &Closure) -> HashSet<Variable> {
 }
 
 impl<'index> Uses<'index> {
+    /// A local that an import binds and something else too stays a local, and is not the global of its name.
+    fn note_shared_locals(&mut self, index: &Index, definition: DefinitionId) {
+        let facts = &index.file(definition.file).facts;
+        for import in index.statement(definition).imports.iter().filter(|import| import.scope.0 != 0) {
+            for (place, imported) in (0u32..).zip(&import.names) {
+                let local = facts.name(imported.alias.unwrap_or(imported.name));
+                if !is_shared(index, definition, import, local) {
+                    continue;
+                }
+                let named = match index.resolve_imported(definition.file, import, place) {
+                    Entity::Variable(variable) if index.variable_name(variable) == local => Named::Variable(variable),
+                    Entity::Module(file) if index.file(file).stem() == local => Named::Module(file),
+                    _ => continue,
+                };
+                self.captured.insert(named);
+            }
+        }
+    }
+
     /// `layers.size` becomes `size`, which a local variable of that name would capture.
     fn note_capture(&mut self, index: &Index, found: Use<'index>, named: &Named) {
         let facts = &index.file(found.definition.file).facts;
@@ -238,4 +273,17 @@ pub(super) fn is_eager(index: &Index, definition: DefinitionId, reference: &Refe
 /// Whether evaluating a reference may call what it names.
 pub(super) fn may_call(reference: &Reference) -> bool {
     reference.role != Role::Value
+}
+
+/// Whether something else binds, in the function of this import, the local that it binds.
+pub(super) fn is_shared(index: &Index, definition: DefinitionId, import: &ImportStatement, local: &str) -> bool {
+    let facts = &index.file(definition.file).facts;
+    let statement = index.statement(definition);
+    let stands_for_it = |reference: &Reference| match reference.binding {
+        ReferenceBinding::LocalImport { import: first, exclusive: false, .. } => {
+            statement.imports[first as usize].scope == import.scope && facts.name(reference.name) == local
+        }
+        _ => false,
+    };
+    import.scope.0 != 0 && statement.references.iter().any(stands_for_it)
 }

@@ -1,0 +1,82 @@
+//! Names that a bundle writes in annotations and nowhere else.
+//!
+//! Where a shim says that nothing reads an annotation, it stays as text, and the definitions that it names stay behind. A
+//! type checker or a linter that reads the text still wants to know where the names come from: imports that never run
+//! say so, as upstream's own under `TYPE_CHECKING` do.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use super::uses::Uses;
+use crate::closure::Closure;
+use crate::facts::ReferenceBinding;
+use crate::index::Index;
+use crate::resolve::{Entity, External};
+
+/// What is imported for type checkers alone.
+#[derive(Debug, Default)]
+pub(super) struct TypeImports {
+    /// Modules as objects, with their names.
+    pub(super) modules: BTreeSet<(String, String)>,
+    /// By module, what is imported from it: name and the name it gets.
+    pub(super) members: BTreeMap<String, BTreeSet<(String, String)>>,
+}
+
+impl TypeImports {
+    pub(super) fn is_empty(&self) -> bool {
+        self.modules.is_empty() && self.members.is_empty()
+    }
+
+    fn add_member(&mut self, module: &str, name: &str, wanted: &str) {
+        self.members.entry(module.to_owned()).or_default().insert((name.to_owned(), wanted.to_owned()));
+    }
+
+    fn add(&mut self, index: &Index, entity: &Entity, wanted: &str) {
+        match entity {
+            Entity::Variable(variable) => {
+                let module = index.file(variable.file).module();
+                self.add_member(module, index.variable_name(*variable), wanted);
+            }
+            Entity::External(External::Member { module, name } | External::Star { module, name }) => {
+                self.add_member(module, name, wanted);
+            }
+            Entity::External(External::Module(module) | External::Root { package: module, .. }) => {
+                self.modules.insert((module.clone(), wanted.to_owned()));
+            }
+            Entity::Module(file) => {
+                self.modules.insert((index.file(*file).module().to_owned(), wanted.to_owned()));
+            }
+            Entity::Namespace(..)
+            | Entity::Builtin
+            | Entity::ModuleAttribute
+            | Entity::Undefined
+            | Entity::Missing(_) => {}
+        }
+    }
+}
+
+/// Finds the names that stay behind, but for those that the bundle has anyway.
+pub(super) fn find(index: &Index, closure: &Closure, uses: &Uses<'_>) -> TypeImports {
+    let mut imports = TypeImports::default();
+    let mut bound = None;
+    for (definition, closed) in &closure.definitions {
+        for (reference, resolution) in index.statement(*definition).references.iter().zip(&closed.resolutions) {
+            let stays_behind = resolution.is_none() && !closed.cuts.contain(reference.range);
+            if !stays_behind || reference.binding != ReferenceBinding::Module {
+                continue;
+            }
+            let bound: &HashSet<&str> = bound.get_or_insert_with(|| bound_names(index, closure, uses));
+            let wanted = index.file(definition.file).facts.name(reference.name);
+            if !bound.contains(wanted) {
+                imports.add(index, &index.resolve_global(definition.file, wanted), wanted);
+            }
+        }
+    }
+    imports
+}
+
+fn bound_names<'all>(index: &'all Index, closure: &'all Closure, uses: &'all Uses<'_>) -> HashSet<&'all str> {
+    let variables = closure.variables.keys().map(|variable| index.variable_name(*variable));
+    let aliases = uses.aliases.keys().map(|(file, symbol)| index.file(*file).facts.name(*symbol));
+    let externals = uses.externals.keys().map(|(_, wanted)| wanted.as_str());
+    variables.chain(aliases).chain(externals).collect()
+}
