@@ -14,6 +14,9 @@ use crate::resolve::{Entity, External};
 use crate::source::TextRange;
 use crate::syntax;
 
+/// The comment behind an import whose success matters, and not what it binds.
+const UNUSED: &str = "  # noqa: F401 - whether it succeeds matters";
+
 /// A span of upstream's text and what stands in its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
@@ -204,7 +207,10 @@ impl Editing<'_> {
         let mut edits = Vec::new();
         for (place, import) in statement.imports.iter().enumerate() {
             let is_whole_statement = statement.kind == StatementKind::Import;
-            let Some(rewritten) = self.rewrite(definition, import) else { continue };
+            let Some(rewritten) = self.rewrite(definition, import) else {
+                edits.extend(self.marked_unused(definition, import, text));
+                continue;
+            };
             let mut lines = self.run_at((definition, place));
             lines.extend(rewritten);
             if !lines.is_empty() {
@@ -255,7 +261,11 @@ impl Editing<'_> {
                     lines.extend(self.binding(definition, import, &wanted, global));
                 }
                 Entity::External(object) => {
-                    external.push((external_import(import, &object, name, &wanted), wanted == local))
+                    let mut line = external_import(import, &object, name, &wanted);
+                    if self.is_unused(definition, import, local) {
+                        line.push_str(UNUSED);
+                    }
+                    external.push((line, wanted == local));
                 }
                 Entity::Module(file) if self.closure.namespaces.contains_key(&file) => {
                     let global = self.names.of(&Named::Module(file));
@@ -279,6 +289,40 @@ impl Editing<'_> {
         }
         lines.extend(external.into_iter().map(|(line, _)| line));
         Some(lines)
+    }
+
+    /// Whether an import at module level stands in the bundle for nothing but its success.
+    fn is_unused(&self, definition: DefinitionId, import: &ImportStatement, local: &str) -> bool {
+        let variable = self.index.bound_symbol(definition.file, local);
+        let variable = variable.map(|name| Variable { file: definition.file, name });
+        import.scope.0 == 0 && variable.is_some_and(|variable| !self.uses.is_used(variable))
+    }
+
+    /// Without the mark, a linter would take away names that look unused, and with them what the import may raise.
+    fn marked_unused(&self, definition: DefinitionId, import: &ImportStatement, text: &str) -> Option<Edit> {
+        if import.guards.contains(&Guard::TypeChecking) {
+            return None;
+        }
+        let facts = &self.index.file(definition.file).facts;
+        let is_unused = import.names.iter().any(|imported| {
+            let name = facts.name(imported.name);
+            let local = imported.alias.map_or_else(|| local_name(import, name), |alias| facts.name(alias));
+            self.is_unused(definition, import, local)
+        });
+        let start = import.range.start as usize;
+        let end = start + text[start..].find('\n').unwrap_or(text.len() - start);
+        let line = text[start..end].trim_end();
+        let at = start + line.len();
+        let can_be_marked = match text.get(import.range.end as usize..at).map(str::trim_start) {
+            Some(rest) => rest.is_empty() || (rest.starts_with('#') && !rest.contains("noqa")),
+            // The statement goes on in parentheses.
+            None => !line.ends_with('\\') && !line.contains('#'),
+        };
+        (is_unused && can_be_marked).then(|| Edit {
+            range: text_range(at, at),
+            replacement: UNUSED.to_owned(),
+            reason: "an import whose names nothing here uses may fail, as it may upstream",
+        })
     }
 
     /// The statement that binds what an import did; none where the global itself serves under this name. A local that
@@ -388,8 +432,11 @@ pub(super) fn import_member(module: &str, name: &str, wanted: &str) -> String {
 fn join_statements(lines: &[String], text: &str, range: TextRange) -> String {
     let start = text[..range.start as usize].rfind('\n').map_or(0, |newline| newline + 1);
     let before = &text[start..range.start as usize];
-    let separator = if before.trim().is_empty() { format!("\n{before}") } else { "; ".to_owned() };
-    lines.join(&separator)
+    if before.trim().is_empty() {
+        return lines.join(&format!("\n{before}"));
+    }
+    let bare: Vec<&str> = lines.iter().map(|line| line.strip_suffix(UNUSED).unwrap_or(line)).collect();
+    bare.join("; ")
 }
 
 /// An edit that removes whole lines, with the empty line that sets them apart from what follows.

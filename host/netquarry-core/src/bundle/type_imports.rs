@@ -1,8 +1,8 @@
 //! Names that a bundle writes in annotations and nowhere else.
 //!
-//! Where a shim says that nothing reads an annotation, it stays as text, and the definitions that it names stay behind. A
-//! type checker or a linter that reads the text still wants to know where the names come from: imports that never run
-//! say so, as upstream's own under `TYPE_CHECKING` do.
+//! What upstream imports under `TYPE_CHECKING` stays behind, and so do the definitions that an annotation names of which
+//! a shim says that nothing reads it. A type checker or a linter that reads the annotation still wants to know where the
+//! names come from: imports that never run say so, as upstream's own do.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -54,10 +54,12 @@ impl TypeImports {
     }
 }
 
-/// Finds the names that stay behind, but for those that the bundle has anyway.
+/// Finds the names that stay behind, but for those that the bundle has anyway. Where two modules have one name for
+/// different types, the first one has it.
 pub(super) fn find(index: &Index, closure: &Closure, uses: &Uses<'_>) -> TypeImports {
     let mut imports = TypeImports::default();
     let mut bound = None;
+    let mut seen = HashSet::new();
     for (definition, closed) in &closure.definitions {
         for (reference, resolution) in index.statement(*definition).references.iter().zip(&closed.resolutions) {
             let stays_behind = resolution.is_none() && !closed.cuts.contain(reference.range);
@@ -66,8 +68,13 @@ pub(super) fn find(index: &Index, closure: &Closure, uses: &Uses<'_>) -> TypeImp
             }
             let bound: &HashSet<&str> = bound.get_or_insert_with(|| bound_names(index, closure, uses));
             let wanted = index.file(definition.file).facts.name(reference.name);
-            if !bound.contains(wanted) {
-                imports.add(index, &index.resolve_global(definition.file, wanted), wanted);
+            if !bound.contains(wanted) && seen.insert(wanted) {
+                let entity = index.resolve_global(definition.file, wanted);
+                let declared = match entity {
+                    Entity::Variable(variable) => index.declared(variable),
+                    _ => None,
+                };
+                imports.add(index, &declared.unwrap_or(entity), wanted);
             }
         }
     }

@@ -32,6 +32,15 @@ pub(super) enum Named {
     Late(FileId),
 }
 
+impl Named {
+    fn variable(&self) -> Option<Variable> {
+        match self {
+            Self::Variable(variable) => Some(*variable),
+            _ => None,
+        }
+    }
+}
+
 /// One reference of a definition that is looked up in the bundle's globals.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Use<'index> {
@@ -58,6 +67,8 @@ pub(super) struct Uses<'index> {
     pub(super) reserved: BTreeSet<String>,
     /// What a local variable would hide where it is used under the name that it has upstream.
     pub(super) captured: BTreeSet<Named>,
+    /// The variables that something in the bundle names.
+    used: HashSet<Variable>,
     /// What annotations write that nothing evaluates.
     pub(super) type_imports: TypeImports,
     /// Variables that functions of the closure bind anew.
@@ -88,6 +99,7 @@ pub(super) fn collect<'index>(index: &'index Index, closure: &'index Closure) ->
         let named = named.collect();
         uses.by_replacement.insert(*variable, named);
     }
+    uses.used = uses.named().filter_map(Named::variable).chain(uses.aliases.values().copied()).collect();
     uses.type_imports = type_imports::find(index, closure, &uses);
     if !uses.type_imports.is_empty() {
         let guard = External::Member { module: "typing".to_owned(), name: TYPE_CHECKING.to_owned() };
@@ -117,6 +129,19 @@ fn rebound(index: &Index, closure: &Closure) -> HashSet<Variable> {
 }
 
 impl<'index> Uses<'index> {
+    /// Whether something in the bundle names the variable, but for what binds it.
+    pub(super) fn is_used(&self, variable: Variable) -> bool {
+        self.used.contains(&variable)
+    }
+
+    /// What definitions, module objects and replacements name.
+    fn named(&self) -> impl Iterator<Item = &Named> {
+        let by_definitions = self.by_definition.values().flatten().map(|(_, named)| named);
+        let by_namespaces = self.namespaces.values().flatten().map(|(_, named)| named);
+        let by_replacements = self.by_replacement.values().flatten().map(|(_, named)| named);
+        by_definitions.chain(by_namespaces).chain(by_replacements)
+    }
+
     /// A local that an import binds and something else too stays a local, and is not the global of its name.
     fn note_shared_locals(&mut self, index: &Index, definition: DefinitionId) {
         let facts = &index.file(definition.file).facts;
@@ -236,7 +261,7 @@ impl<'index> Uses<'index> {
                 Some(Named::External { path: key.0, wanted: key.1 })
             }
             // What nobody evaluates raises no NameError that another object of this name would hide.
-            Entity::Undefined if names_a_type(index, found) => None,
+            Entity::Undefined if index.never_evaluates(definition, reference) => None,
             Entity::Builtin | Entity::Undefined | Entity::ModuleAttribute => {
                 self.reserved.insert(local.to_owned());
                 None
@@ -247,17 +272,6 @@ impl<'index> Uses<'index> {
                 None
             }
         }
-    }
-}
-
-/// Whether a reference stands in an annotation that stays a string, or in one of a local variable.
-fn names_a_type(index: &Index, found: Use<'_>) -> bool {
-    match found.reference.evaluation {
-        Evaluation::Never => true,
-        Evaluation::EagerAnnotation | Evaluation::LazyAnnotation => {
-            index.file(found.definition.file).facts.future_annotations
-        }
-        Evaluation::Eager | Evaluation::Lazy => false,
     }
 }
 

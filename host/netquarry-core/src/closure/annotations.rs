@@ -1,12 +1,18 @@
-//! Annotations that a shim knows nobody reads.
+//! Annotations that nobody evaluates, or of which a shim knows that nobody reads them.
 
 use super::Closing;
-use crate::facts::Evaluation;
+use crate::facts::{Evaluation, Reference};
 use crate::index::DefinitionId;
-use crate::resolve::Entity;
+use crate::resolve::{Entity, Resolution};
 use crate::source::TextRange;
 
 impl Closing<'_> {
+    /// Whether nothing evaluates the reference, and what it names is imported under `TYPE_CHECKING`.
+    pub(super) fn is_for_types(&self, definition: DefinitionId, reference: &Reference, resolved: &Resolution) -> bool {
+        let Entity::Variable(variable) = resolved.entity else { return false };
+        self.index.never_evaluates(definition, reference) && self.index.declared(variable).is_some()
+    }
+
     /// The annotations of a definition that are to be kept as strings, and all text of it that names types alone.
     pub(super) fn postpone_annotations(&self, definition: DefinitionId) -> (Vec<TextRange>, Vec<TextRange>) {
         let index = self.index;

@@ -14,7 +14,7 @@ mod substitutions;
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
 
-use crate::facts::{Access, BindingKind, Reference, ReferenceBinding, Symbol};
+use crate::facts::{Access, Binding, BindingKind, Guard, Reference, ReferenceBinding, Symbol};
 use crate::index::{DefinitionId, FileId, Index, Module, Variable};
 use crate::record::{Confidence, ReplacedRecord, UnresolvedName};
 use crate::resolve::{Entity, External, Missing, Resolution};
@@ -47,7 +47,8 @@ pub struct Need {
 #[derive(Clone, Debug)]
 pub struct ClosedDefinition {
     pub need: Need,
-    /// One for each of the statement's references, in their order; `None` for those inside of dropped text.
+    /// One for each of the statement's references, in their order; `None` for those inside of dropped text, and for types
+    /// that stay behind.
     pub resolutions: Vec<Option<Resolution>>,
     pub cuts: Cuts,
     /// Annotations of which a shim says that nothing reads them, and which name something of the corpus.
@@ -222,9 +223,16 @@ impl Closing<'_> {
         }
         let file = self.index.file(variable.file);
         let name = file.facts.name(variable.name);
-        let declared_only = file.binders(name).all(|(_, binding)| binding.kind == BindingKind::Declaration);
+        let gives_value = |statement: u32, binding: &Binding| match binding.kind {
+            BindingKind::Declaration => false,
+            BindingKind::Import { import, .. } => {
+                !file.statement(statement).imports[import as usize].guards.contains(&Guard::TypeChecking)
+            }
+            _ => true,
+        };
+        let has_value = file.binders(name).any(|(statement, binding)| gives_value(statement, binding));
         for (statement, binding) in file.binders(name) {
-            if binding.kind == BindingKind::Declaration && !declared_only {
+            if has_value && !gives_value(statement, binding) {
                 continue;
             }
             let definition = DefinitionId { file: variable.file, statement };
@@ -232,7 +240,7 @@ impl Closing<'_> {
             if let BindingKind::Import { import, name: place } = binding.kind {
                 let import = &file.statement(statement).imports[import as usize];
                 let entity = self.index.resolve_imported(variable.file, import, place);
-                if !import.guards.contains(&crate::facts::Guard::TypeChecking) {
+                if gives_value(statement, binding) {
                     self.need_entity(definition, import.range, name, &entity, Confidence::DirectImport);
                 }
             }
@@ -283,7 +291,10 @@ impl Closing<'_> {
         let (postponed, types) = self.postpone_annotations(definition);
         let mut resolutions = Vec::with_capacity(statement.references.len());
         for (reference, resolution) in statement.references.iter().zip(index.resolutions(definition)) {
-            if cuts.contain(reference.range) || types.iter().any(|range| range.contains(reference.range)) {
+            let stays_behind = cuts.contain(reference.range)
+                || types.iter().any(|range| range.contains(reference.range))
+                || self.is_for_types(definition, reference, resolution);
+            if stays_behind {
                 resolutions.push(None);
                 continue;
             }

@@ -12,7 +12,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
 use crate::facts::{
-    Binding, BindingKind, ClassFacts, FileFacts, Guard, ImportStatement, Statement, StatementKind, Symbol,
+    Binding, BindingKind, ClassFacts, Evaluation, FileFacts, Guard, ImportStatement, Reference, Statement,
+    StatementKind, Symbol,
 };
 use crate::resolve::Resolution;
 use crate::source::{Source, SourceFile, SourceKind};
@@ -213,6 +214,17 @@ impl Index {
 
     pub fn statement(&self, definition: DefinitionId) -> &Statement {
         self.file(definition.file).statement(definition.statement)
+    }
+
+    /// Whether the reference stands in an annotation that stays a string, or in one of a local variable.
+    pub fn never_evaluates(&self, definition: DefinitionId, reference: &Reference) -> bool {
+        match reference.evaluation {
+            Evaluation::Never => true,
+            Evaluation::EagerAnnotation | Evaluation::LazyAnnotation => {
+                self.file(definition.file).facts.future_annotations
+            }
+            Evaluation::Eager | Evaluation::Lazy => false,
+        }
     }
 
     /// The meaning of each reference of a statement, in their order. It is the same for every closure that the statement
