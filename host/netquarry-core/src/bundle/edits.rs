@@ -205,6 +205,8 @@ impl Editing<'_> {
     fn imports(&self, definition: DefinitionId, text: &str, removed: &mut Removed) -> Vec<Edit> {
         let statement = self.index.statement(definition);
         let mut edits = Vec::new();
+        // What an earlier import statement of the same block has run.
+        let mut run: HashMap<u32, HashSet<String>> = HashMap::new();
         for (place, import) in statement.imports.iter().enumerate() {
             let is_whole_statement = statement.kind == StatementKind::Import;
             let Some(rewritten) = self.rewrite(definition, import) else {
@@ -212,6 +214,8 @@ impl Editing<'_> {
                 continue;
             };
             let mut lines = self.run_at((definition, place));
+            let run = run.entry(import.suite.id).or_default();
+            lines.retain(|line| run.insert(line.clone()));
             lines.extend(rewritten);
             if !lines.is_empty() {
                 let replacement = join_statements(&lines, text, import.range);
@@ -342,16 +346,13 @@ impl Editing<'_> {
         is_hidden.then(|| format!("{wanted} = globals()[\"{global}\"]"))
     }
 
-    /// What waits for this statement to run.
+    /// What waits for this statement to run; it may name one thing twice.
     fn run_at(&self, place: Place) -> Vec<String> {
         let run = |group: usize| match self.late.is_inline(group, place) {
             true => self.imports.of_group(&self.late.groups()[group]).into_iter().map(str::to_owned).collect(),
             false => vec![format!("{}()", self.names.of(&Named::Late(self.late.groups()[group].file)))],
         };
-        let mut lines: Vec<String> = self.late.run_by(place).flat_map(run).collect();
-        let mut seen = HashSet::new();
-        lines.retain(|line| seen.insert(line.clone()));
-        lines
+        self.late.run_by(place).flat_map(run).collect()
     }
 
     /// Whether the module that the statement names is outside of the corpus; relative imports never are.
@@ -409,15 +410,24 @@ fn external_import(import: &ImportStatement, object: &External, name: &str, want
     match object {
         External::Module(module) => import_module(module, wanted),
         External::Member { module, name } | External::Star { module, name } => import_member(module, name, wanted),
-        External::Root { package, .. } if matches!(import.form, ImportForm::Module) && package == wanted => {
-            format!("import {name}")
-        }
-        External::Root { package, .. } => import_module(package, wanted),
+        External::Root { package, .. } => match import.form {
+            ImportForm::Module => import_root(name, package, wanted),
+            ImportForm::From { .. } | ImportForm::Star { .. } => import_module(package, wanted),
+        },
     }
 }
 
 pub(super) fn import_module(module: &str, wanted: &str) -> String {
     if module == wanted { format!("import {module}") } else { format!("import {module} as {wanted}") }
+}
+
+/// `import a.b` where `a` is called `wanted`.
+pub(super) fn import_root(module: &str, package: &str, wanted: &str) -> String {
+    match wanted == package || module == package {
+        true => import_module(module, if wanted == package { module } else { wanted }),
+        // It loads the module, and its value is the package.
+        false => format!("{wanted} = __import__(\"{module}\")"),
+    }
 }
 
 pub(super) fn import_member(module: &str, name: &str, wanted: &str) -> String {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::edits::{import_member, import_module};
+use super::edits::{import_member, import_module, import_root};
 use super::late::{Group, Late, Object};
 use super::names::Names;
 use super::type_imports::TypeImports;
@@ -202,17 +202,19 @@ fn statements(index: &Index, uses: &Uses<'_>, way: &External, name: &str) -> Vec
         External::Module(module) => vec![import_module(module, name)],
         External::Member { module, name: member } => vec![import_member(module, member, name)],
         External::Star { module, .. } => vec![format!("from {module} import *")],
-        External::Root { package, .. } if package != name => vec![import_module(package, name)],
-        External::Root { package, file } => root_statements(index, uses, package, *file),
+        External::Root { package, file } => {
+            let modules = root_modules(index, uses, package, *file);
+            modules.iter().map(|module| import_root(module, package, name)).collect()
+        }
     }
 }
 
-/// The `import a.b` statements of `file` that load submodules whose attributes are used, else `import a`.
-fn root_statements(index: &Index, uses: &Uses<'_>, package: &str, file: FileId) -> Vec<String> {
+/// The modules `a.b` that `file` imports and of which it uses attributes, else `a`.
+fn root_modules(index: &Index, uses: &Uses<'_>, package: &str, file: FileId) -> BTreeSet<String> {
     let indexed = index.file(file);
     let no_paths = BTreeSet::new();
     let paths = uses.root_paths.get(&(file, package.to_owned())).unwrap_or(&no_paths);
-    let mut statements = BTreeSet::new();
+    let mut modules = BTreeSet::new();
     let mut plain = false;
     for (statement, _) in indexed.binders(package) {
         let statement = indexed.statement(statement);
@@ -227,14 +229,14 @@ fn root_statements(index: &Index, uses: &Uses<'_>, package: &str, file: FileId) 
             };
             let first = submodule.split('.').next().expect("split yields at least one part");
             if paths.iter().any(|path| path.first().is_some_and(|attribute| attribute == first)) {
-                statements.insert(format!("import {module}"));
+                modules.insert(module.to_owned());
             }
         }
     }
-    if plain || statements.is_empty() {
-        statements.insert(format!("import {package}"));
+    if plain || modules.is_empty() {
+        modules.insert(package.to_owned());
     }
-    statements.into_iter().collect()
+    modules
 }
 
 /// `from a import b, c as d`, over several lines where it is long.
