@@ -267,8 +267,9 @@ pub(crate) const REPLACED: [(&str, &str, &str); 22] = [
     ),
     (
         "transformers.generation.continuous_batching.cache.PagedAttentionCache",
-        "class PagedAttentionCache:\n    pass\n",
-        "the cache of a server that generates in batches; attention only asks whether it was given one",
+        include_str!("../replacements/paged_attention_cache.py"),
+        "the cache of a server that generates in batches; attention only asks whether it was given one, and a block says \
+         that it can make none",
     ),
     (
         "transformers.models.auto.auto_factory._BaseAutoModelClass.from_config",
