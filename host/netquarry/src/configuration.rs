@@ -236,7 +236,7 @@ fn parse(path: &Path, text: &str) -> Result<Configuration, Problem> {
 pub struct Settings {
     /// A shipped corpus or a JSON file.
     pub corpus: String,
-    /// Somebody asked for the corpus, or for folders in the place of its sources.
+    /// Somebody asked for the corpus.
     pub corpus_was_asked_for: bool,
     pub out: PathBuf,
     pub cache_dir: PathBuf,
@@ -299,8 +299,7 @@ impl Settings {
             (None, Some(corpus)) => corpus.clone(),
             (None, None) => DEFAULT_CORPUS.to_owned(),
         };
-        let corpus_was_asked_for =
-            pipeline.corpus.corpus.is_some() || configuration.corpus.is_some() || !sources.is_empty();
+        let corpus_was_asked_for = pipeline.corpus.corpus.is_some() || configuration.corpus.is_some();
         let from_file = |path: &Option<PathBuf>| path.as_ref().map(|path| file.absolute(path));
         Ok(Self {
             corpus,

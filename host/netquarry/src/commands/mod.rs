@@ -145,7 +145,9 @@ fn of_library(settings: Settings, console: &Console) -> Settings {
             ),
         );
     }
-    Settings { corpus: origin.corpus, sources: origin.sources, ..settings }
+    let mut sources = origin.sources;
+    sources.extend(settings.sources);
+    Settings { corpus: origin.corpus, sources, ..settings }
 }
 
 /// The command line without the program's name, for the record.
