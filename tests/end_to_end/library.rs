@@ -37,6 +37,23 @@ fn every_candidate_ends_as_a_bundle_or_as_a_failure_with_a_reason() {
 }
 
 #[test]
+fn extract_goes_on_with_the_corpus_of_the_library() {
+    let playground = Playground::new();
+    playground.mine(&["run", "--corpus", "corpus.json"]).succeeded();
+    let extract = |arguments: &[&str]| {
+        let mut command = playground.command(&[&["extract", "small.layers.Scale"], arguments].concat());
+        Run::of(command.env("NETQUARRY_PYTHON", python()))
+    };
+    let run = extract(&[]).succeeded();
+    assert!(run.stderr.contains("corpus.json of the library in `out`; --corpus names another"), "{}", run.stderr);
+    let run = extract(&["--corpus", "corpus.json"]).succeeded();
+    assert!(!run.stderr.contains("of the library"), "{}", run.stderr);
+    // Where there is no library, the default is what it was.
+    let run = extract(&["--out", "empty", "--offline"]).ended(2);
+    assert!(run.stderr.contains("`quickstart`") && !playground.path("empty").exists(), "{}", run.stderr);
+}
+
+#[test]
 fn a_record_has_the_fields_that_scripts_rely_on() {
     let manifest = made().manifest("out");
     let record = &manifest["small:small.layers.Block"];

@@ -41,8 +41,17 @@ fn playground() -> Playground {
     for (file, import_it, name) in modules {
         playground.write(&format!("tunnels/tunnels/{file}.py"), &module(import_it, name));
     }
+    playground.write("tunnels/tunnels/late.py", LATE);
+    playground.write("tunnels/tunnels/inner.py", INNER);
     playground
 }
+
+/// A block that imports a module late, which imports at its top what nobody declares.
+const LATE: &str = "from torch import nn\n\n\nclass Late(nn.Module):\n    def __init__(self):\n        \
+                    super().__init__()\n        from .inner import length\n        self.length = length()\n\n    \
+                    def forward(self, x):\n        return x * self.length\n";
+const INNER: &str =
+    "\"\"\"What is imported late.\"\"\"\n\nimport six\n\n\ndef length():\n    return len(six.__name__)\n";
 
 fn record<'a>(manifest: &'a std::collections::BTreeMap<String, Value>, name: &str) -> &'a Value {
     &manifest[&format!("tunnels:tunnels.{}.{name}", name.to_lowercase())]
@@ -95,6 +104,16 @@ fn what_nobody_declares_stays_missing_until_the_user_names_it() {
     let hint = "no source of the corpus declares a distribution that provides `six`; [validate.requirements] in \
                 netquarry.toml can name one: six = \"DISTRIBUTION\"";
     assert_eq!(failure["hint"], hint);
+    // Where upstream has the import, and not where it is waited for.
+    assert_eq!(record(&manifest, "Late")["failure"]["upstream"], "tunnels/inner.py:3");
+    let required: Value = serde_json::from_str(&playground.read("out/required_repos.json")).unwrap();
+    let known: Vec<_> = required.as_array().unwrap().iter().map(|it| (&it["name"], &it["basis"], &it["url"])).collect();
+    let six = (&json!("six"), &json!("assumed"), &Value::Null);
+    let torch = (&json!("torch"), &json!("installed"), &json!("https://pypi.org/project/torch/"));
+    assert!(known.contains(&six) && known.contains(&torch), "{known:?}");
+    assert_eq!(record(&manifest, "Undeclared")["assumed_requirements"], json!(["six"]));
+    let header = playground.read("out/failed/Undeclared.py");
+    assert!(header.contains("\n# Assumed from imports, not declared by upstream: six\n"), "{header}");
     assert!(playground.netquarry(&["report", "failures"]).succeeded().stdout.contains(hint));
 
     playground.write("netquarry.toml", "[validate.requirements]\nsix = \"six==1.17.0\"\nsocks = \"PySocks<0.1\"\n");
@@ -107,4 +126,40 @@ fn what_nobody_declares_stays_missing_until_the_user_names_it() {
     assert!(failure["hint"].as_str().unwrap().starts_with("`pysocks<0.1` cannot be installed: "), "{failure}");
     // The index has said that there is none, and would say so again.
     assert_eq!(playground.mine(&["run", "--format", "json"]).succeeded().json()["up_to_date"], true);
+}
+
+#[test]
+fn a_file_has_what_the_user_names_for_it_and_nothing_else() {
+    let playground = playground();
+    playground.write("own/mine.py", &module("import socks as it", "Mine"));
+    let failed = |arguments: &[&str]| {
+        let run = playground.mine(&[&["validate", "own/mine.py", "--format", "json"], arguments].concat()).ended(1);
+        let failure = run.json()[0]["failure"].clone();
+        assert_eq!(failure["class"], "missing_distribution");
+        failure["hint"].as_str().expect("there is advice").to_owned()
+    };
+    let hint = failed(&[]);
+    assert!(hint.contains("[validate.requirements]") && hint.contains("socks = \"DISTRIBUTION\""), "{hint}");
+    assert!(hint.contains("--python"), "{hint}");
+    let human = playground.mine(&["validate", "own/mine.py"]).ended(1);
+    assert!(human.stderr.contains(&hint), "{}", human.stderr);
+
+    // What lies in the cache for a library is not for a file that belongs to none.
+    playground.mine(&["run"]).succeeded();
+    assert_eq!(failed(&[]), hint);
+
+    playground.write("netquarry.toml", "[validate.requirements]\nsocks = \"PySocks==1.7.1\"\n");
+    playground.mine(&["validate", "own/mine.py"]).succeeded();
+    assert!(failed(&["--no-install"]).contains("--no-install"));
+
+    // And a bundle has what its record names, wherever it is validated.
+    playground.mine(&["validate", "out/blocks/Needed.py", "--cache-dir", "other"]).succeeded();
+}
+
+#[test]
+fn without_a_network_and_a_cache_one_warning_says_what_is_missing() {
+    let playground = playground();
+    let run = playground.mine(&["run", "--offline"]).succeeded();
+    assert_eq!(run.stderr.matches("PySocks").count() + run.stderr.matches("pysocks").count(), 1, "{}", run.stderr);
+    assert!(run.stderr.contains("without --offline") && !run.stderr.contains("WARN"), "{}", run.stderr);
 }

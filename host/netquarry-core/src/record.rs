@@ -192,6 +192,10 @@ pub struct BlockRecord {
     pub lines: Option<u32>,
     /// PEP 508 requirements, sorted.
     pub requirements: Vec<String>,
+    /// Those of `requirements` that are only assumed from the name of an import: no source of the bundle declares a
+    /// distribution of this name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub assumed_requirements: Vec<String>,
     /// Distributions that were installed beside the environment for the bundle to be validated with, sorted by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub installed: Vec<InstalledDistribution>,

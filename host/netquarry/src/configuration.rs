@@ -1,6 +1,7 @@
 //! The configuration file `netquarry.toml`, and the settings of a run: command line over file over defaults.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,7 +9,8 @@ use std::str::FromStr;
 
 use netquarry_core::verdict::Level;
 use netquarry_plugin::first_party;
-use serde::{Deserialize, Serialize};
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::arguments::{GlobalArguments, IndexChoice, PipelineArguments};
 use crate::problem::Problem;
@@ -53,7 +55,30 @@ pub struct ValidateOptions {
     /// Install what bundles require beside what the environment has.
     pub install: bool,
     /// The requirement that provides a package, by the name that it is imported by: `cv2 = "opencv-python-headless>=4.8"`.
-    pub requirements: BTreeMap<String, RequirementText>,
+    #[serde(deserialize_with = "requirements")]
+    pub requirements: BTreeMap<ImportName, RequirementText>,
+}
+
+fn requirements<'de, D: Deserializer<'de>>(table: D) -> Result<BTreeMap<ImportName, RequirementText>, D::Error> {
+    struct Table;
+
+    impl<'de> Visitor<'de> for Table {
+        type Value = BTreeMap<ImportName, RequirementText>;
+
+        fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+            formatter.write_str("a table, as in requirements = { cv2 = \"opencv-python\" }")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut table: A) -> Result<Self::Value, A::Error> {
+            let mut requirements = BTreeMap::new();
+            while let Some((name, requirement)) = table.next_entry()? {
+                requirements.insert(name, requirement);
+            }
+            Ok(requirements)
+        }
+    }
+
+    table.deserialize_map(Table)
 }
 
 impl Default for ValidateOptions {
@@ -62,10 +87,49 @@ impl Default for ValidateOptions {
     }
 }
 
-/// A PEP 508 requirement that an index can fulfil.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+/// What a package is imported as: a name that can stand after `import`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(try_from = "String")]
+pub struct ImportName(String);
+
+impl TryFrom<String> for ImportName {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, Self::Error> {
+        let is_start = |letter: char| letter.is_alphabetic() || letter == '_';
+        if name.starts_with(is_start) && name.chars().all(|letter| letter.is_alphanumeric() || letter == '_') {
+            return Ok(Self(name));
+        }
+        Err(match name.split_once('.') {
+            Some((package, _)) => format!("the keys are names of whole packages: `{package}` instead of `{name}`"),
+            None => format!("nobody can import `{name}`: the keys are import names, as in cv2 = \"opencv-python\""),
+        })
+    }
+}
+
+/// A PEP 508 requirement that an index can fulfil.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequirementText(String);
+
+impl<'de> Deserialize<'de> for RequirementText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(RequirementVisitor)
+    }
+}
+
+struct RequirementVisitor;
+
+impl Visitor<'_> for RequirementVisitor {
+    type Value = RequirementText;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a requirement in quotes, as in \"opencv-python-headless>=4.8\"")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<RequirementText, E> {
+        RequirementText::try_from(text.to_owned()).map_err(E::custom)
+    }
+}
 
 impl TryFrom<String> for RequirementText {
     type Error = String;
@@ -172,6 +236,8 @@ fn parse(path: &Path, text: &str) -> Result<Configuration, Problem> {
 pub struct Settings {
     /// A shipped corpus or a JSON file.
     pub corpus: String,
+    /// Somebody asked for the corpus.
+    pub corpus_was_asked_for: bool,
     pub out: PathBuf,
     pub cache_dir: PathBuf,
     /// Where the store lies: in the cache folder, unless somebody wants an empty one.
@@ -233,9 +299,11 @@ impl Settings {
             (None, Some(corpus)) => corpus.clone(),
             (None, None) => DEFAULT_CORPUS.to_owned(),
         };
+        let corpus_was_asked_for = pipeline.corpus.corpus.is_some() || configuration.corpus.is_some();
         let from_file = |path: &Option<PathBuf>| path.as_ref().map(|path| file.absolute(path));
         Ok(Self {
             corpus,
+            corpus_was_asked_for,
             out: pipeline.out.clone().or(from_file(&configuration.out)).unwrap_or_else(|| DEFAULT_OUT.into()),
             store_dir: cache_dir.clone(),
             cache_dir,
@@ -253,7 +321,7 @@ impl Settings {
             retry_failed: pipeline.retry_failed,
             install: configuration.validate.install && !pipeline.no_install,
             requirements: (configuration.validate.requirements.iter())
-                .map(|(package, RequirementText(requirement))| (package.clone(), requirement.clone()))
+                .map(|(ImportName(package), RequirementText(requirement))| (package.clone(), requirement.clone()))
                 .collect(),
             plugins: plugin_order(pipeline, file),
             plugin_options: configuration.plugin.iter().map(option).collect(),
@@ -402,6 +470,19 @@ mod tests {
     #[test]
     fn a_requirement_that_is_none_is_pointed_at() {
         insta::assert_snapshot!(message("[validate.requirements]\ncv2 = \"opencv python\"\n"));
+    }
+
+    #[test]
+    fn a_key_that_nobody_can_import_is_pointed_at() {
+        insta::assert_snapshot!(message("[validate.requirements]\nopencv-python = \"opencv-python\"\n"));
+        insta::assert_snapshot!(message("[validate.requirements]\n\"google.protobuf\" = \"protobuf\"\n"));
+    }
+
+    #[test]
+    fn a_requirement_of_another_type_is_pointed_at() {
+        insta::assert_snapshot!(message("[validate.requirements]\ncv2 = 4.8\n"));
+        insta::assert_snapshot!(message("[validate.requirements]\ncv2 = { version = \"4.8\" }\n"));
+        insta::assert_snapshot!(message("[validate]\nrequirements = [\"opencv-python\"]\n"));
     }
 
     #[test]

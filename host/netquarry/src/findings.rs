@@ -308,6 +308,7 @@ pub(crate) mod tests {
             sha256: Some("0".repeat(64)),
             lines: Some(lines),
             requirements: vec!["torch".to_owned()],
+            assumed_requirements: Vec::new(),
             installed: Vec::new(),
             operator_imports: Vec::new(),
             unresolved: Vec::new(),

@@ -7,6 +7,7 @@ use anstyle::Style;
 use netquarry_core::verdict::Level;
 use serde::Serialize;
 
+use crate::configuration::DEFAULT_OUT;
 use crate::course::Course;
 use crate::findings::{Counted, Findings, Group, Tally};
 use crate::interval::Proportion;
@@ -128,6 +129,11 @@ impl Summary {
         ] {
             let line = format!("  {heading}{name:<8}{heading:#}  {} {note}", path.display());
             let _ = writeln!(text, "{}", line.trim_end());
+        }
+        if !self.findings.failures.is_empty() {
+            let library = self.library.parent().filter(|folder| *folder != Path::new(DEFAULT_OUT));
+            let library = library.map(|folder| format!(" {}", folder.display())).unwrap_or_default();
+            let _ = writeln!(text, "  {heading}Failures{heading:#}  netquarry report failures{library}");
         }
     }
 }

@@ -349,7 +349,7 @@ impl Editing<'_> {
     /// What waits for this statement to run; it may name one thing twice.
     fn run_at(&self, place: Place) -> Vec<String> {
         let run = |group: usize| match self.late.is_inline(group, place) {
-            true => self.imports.of_group(&self.late.groups()[group]).into_iter().map(str::to_owned).collect(),
+            true => self.imports.of_group(&self.late.groups()[group]).iter().map(|(it, _)| (*it).to_owned()).collect(),
             false => vec![format!("{}()", self.names.of(&Named::Late(self.late.groups()[group].file)))],
         };
         self.late.run_by(place).flat_map(run).collect()

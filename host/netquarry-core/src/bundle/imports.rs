@@ -13,6 +13,7 @@ use crate::facts::StatementKind;
 use crate::index::{FileId, Index, Module, is_unguarded};
 use crate::resolve::External;
 use crate::shim::Replacement;
+use crate::source::TextRange;
 use crate::stdlib;
 use crate::syntax::indented;
 
@@ -42,6 +43,8 @@ pub(super) struct Imports {
 struct Deferred {
     name: String,
     statements: Vec<String>,
+    /// The import statement of upstream's that they stand for, where a file that uses the object has it.
+    upstream: Option<(FileId, TextRange)>,
 }
 
 /// What the imports of a bundle depend on.
@@ -76,7 +79,8 @@ pub(super) fn collect(wanted: &Wanted<'_>) -> Imports {
             if is_sure || !may_be_missing(package) {
                 imports.add(index, uses, way, name);
             } else if late.defers(object) {
-                let new = || Deferred { name: name.to_owned(), statements: Vec::new() };
+                let upstream = || users.and_then(|users| users.files().find_map(|file| imported_in(index, file, way)));
+                let new = || Deferred { name: name.to_owned(), statements: Vec::new(), upstream: upstream() };
                 let deferred = imports.deferred.entry(object.clone()).or_insert_with(new);
                 deferred.statements.extend(statements(index, uses, way, name));
             } else {
@@ -144,11 +148,13 @@ fn inner_packages(index: &Index, closure: &Closure) -> BTreeSet<String> {
 }
 
 impl Imports {
-    /// The import statements of a late group.
-    pub(super) fn of_group(&self, group: &Group) -> Vec<&str> {
+    /// The import statements of a late group, with those of upstream's that they stand for.
+    pub(super) fn of_group(&self, group: &Group) -> Vec<(&str, Option<(FileId, TextRange)>)> {
         let deferred = group.imports.iter().filter_map(|object| self.deferred.get(object));
+        let statements =
+            deferred.flat_map(|it| it.statements.iter().map(|statement| (statement.as_str(), it.upstream)));
         let mut seen = BTreeSet::new();
-        deferred.flat_map(|deferred| &deferred.statements).map(String::as_str).filter(|it| seen.insert(*it)).collect()
+        statements.filter(|(statement, _)| seen.insert(*statement)).collect()
     }
 
     /// The names that the import statements of a late group bind.
@@ -207,6 +213,20 @@ fn statements(index: &Index, uses: &Uses<'_>, way: &External, name: &str) -> Vec
             modules.iter().map(|module| import_root(module, package, name)).collect()
         }
     }
+}
+
+/// The statement by which `file` itself imports an external object.
+fn imported_in(index: &Index, file: FileId, way: &External) -> Option<(FileId, TextRange)> {
+    let facts = &index.file(file).facts;
+    let is_way = |module: &str| match way {
+        External::Module(path) | External::Member { module: path, .. } | External::Star { module: path, .. } => {
+            module == path
+        }
+        External::Root { package, .. } => module.split('.').next() == Some(package),
+    };
+    let mut imports = facts.statements.iter().flat_map(|statement| &statement.imports);
+    let import = imports.find(|import| import.absolute_modules(facts).into_iter().any(is_way))?;
+    Some((file, import.range))
 }
 
 /// The modules `a.b` that `file` imports and of which it uses attributes, else `a`.

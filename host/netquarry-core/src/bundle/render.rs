@@ -123,7 +123,8 @@ impl Writing<'_> {
         let function = parts.names.of(&Named::Late(group.file));
         let path = &parts.index.file(group.file).file.path;
         let items = &parts.order.groups[number];
-        let imports: String = parts.imports.of_group(group).iter().map(|it| in_function(it)).collect();
+        let statements = parts.imports.of_group(group);
+        let imports: String = statements.iter().map(|(statement, _)| in_function(statement)).collect();
         let names = bound_names(parts, items).into_iter().chain(parts.imports.names_of_group(group)).collect();
         let globals: String = chunks(names).iter().map(|names| format!("    global {names}\n")).collect();
         self.begin(Place { file: None, is_block: true });
@@ -131,13 +132,16 @@ impl Writing<'_> {
             "def {function}():\n    \"\"\"Runs what upstream runs when it imports {path}, which it does late.\"\"\"\n"
         ));
         if items.is_empty() {
-            self.page.push(&format!("{globals}{}", syntax::indented(&imports, "    ")));
+            self.page.push(&globals);
+            self.map_imports(&statements);
+            self.page.push(&syntax::indented(&imports, "    "));
         } else {
             self.page.push(&format!("    if hasattr({function}, \"begun\"):\n        return\n{globals}"));
             // As with a module that is being imported: who asks again gets what is there, and after an error it is tried
             // anew.
             self.page.push(&format!("    {function}.begun = True\n    try:\n"));
             let start = self.page.text.len();
+            self.map_imports(&statements);
             self.page.push(&imports);
             self.previous = None;
             for item in items {
@@ -150,6 +154,17 @@ impl Writing<'_> {
         let mark = format!("\n\n{function}._dynamo_marked_constant = True");
         self.page.push(&format!("{mark}  # torch.compile runs it while it traces, as it runs imports\n"));
         self.previous = Some(Place { file: None, is_block: true });
+    }
+
+    /// Import statements are about to be written, each on a line of its own, that stand for those of upstream's.
+    fn map_imports(&mut self, statements: &[(&str, Option<(FileId, TextRange)>)]) {
+        for (bundle_start, (_, upstream)) in (1 + self.page.line_ends..).zip(statements) {
+            let Some((file, range)) = *upstream else { continue };
+            let text = self.files.entry(file).or_insert_with(|| (self.texts)(file));
+            let [upstream_start, _] = lines_of(text, range);
+            let path = self.parts.index.file(file).file.path.clone();
+            self.page.line_map.push(LineSpan { bundle_start, lines: 1, path, upstream_start });
+        }
     }
 
     fn note_indentation(&mut self, item: Item) {

@@ -197,6 +197,7 @@ pub(crate) fn record(class: &ClassDescription) -> BlockRecord {
         sha256: Some("0".repeat(64)),
         lines: Some(100),
         requirements: vec!["torch".to_owned()],
+        assumed_requirements: Vec::new(),
         installed: Vec::new(),
         operator_imports: Vec::new(),
         unresolved: Vec::new(),

@@ -72,6 +72,7 @@ pub(crate) fn record(name: &str) -> BlockRecord {
         sha256: None,
         lines: None,
         requirements: vec!["torch".to_owned()],
+        assumed_requirements: Vec::new(),
         installed: Vec::new(),
         operator_imports: Vec::new(),
         unresolved: Vec::new(),

@@ -27,6 +27,7 @@ use crate::configuration::{ConfigurationFile, DEFAULT_OUT, Settings};
 use crate::console::{Console, Verbosity};
 use crate::course::Stage;
 use crate::interrupt;
+use crate::library::run_record::CorpusOrigin;
 use crate::problem::Problem;
 
 /// Chooses what of the log is shown, as `tracing_subscriber` reads it: `netquarry=debug`.
@@ -88,9 +89,11 @@ fn perform(arguments: &Arguments, console: &Console) -> Result<Ending, Problem> 
         }
         Command::Curate(arguments) => up_to(Stage::Curate, arguments),
         Command::Emit(stage) => run::emit(&settings(&stage.pipeline)?, console),
-        Command::Extract(extract) => extract::extract(extract, &settings(&extract.pipeline)?, console),
+        Command::Extract(extract) => {
+            extract::extract(extract, &of_library(settings(&extract.pipeline)?, console), console)
+        }
         Command::Show(show) => show::show(show, &out_folder(global, show.out.as_ref())?, console),
-        Command::Audit(audit) => audit::audit(&settings(&audit.pipeline())?, console),
+        Command::Audit(audit) => audit::audit(&of_library(settings(&audit.pipeline())?, console), console),
         Command::Report(ReportCommand::Failures(asked)) => {
             report::failures(&out_folder(global, asked.library.as_ref())?, asked.limit, console)
         }
@@ -122,6 +125,29 @@ fn out_folder(global: &GlobalArguments, asked: Option<&PathBuf>) -> Result<PathB
     }
     let file = configuration(global)?;
     Ok(file.configuration.out.as_deref().map_or_else(|| DEFAULT_OUT.into(), |out| file.absolute(out)))
+}
+
+/// The settings of a command that goes on with the library in the output folder: where nobody asks for a corpus, that
+/// of the library.
+fn of_library(settings: Settings, console: &Console) -> Settings {
+    let Some(origin) = CorpusOrigin::of_library(&settings.out).filter(|_| !settings.corpus_was_asked_for) else {
+        return settings;
+    };
+    if origin != CorpusOrigin::of(&settings) {
+        let replaced = origin.sources.iter().map(|(name, path)| format!(" with {name}={}", path.display()));
+        console.status(
+            "Using",
+            &format!(
+                "the corpus {}{} of the library in `{}`; --corpus names another",
+                origin.corpus,
+                replaced.collect::<String>(),
+                settings.out.display()
+            ),
+        );
+    }
+    let mut sources = origin.sources;
+    sources.extend(settings.sources);
+    Settings { corpus: origin.corpus, sources, ..settings }
 }
 
 /// The command line without the program's name, for the record.

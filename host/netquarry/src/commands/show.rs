@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use netquarry_core::record::{BlockRecord, DedupOutcome};
+use netquarry_core::record::{BlockRecord, ClosureRecord, DedupOutcome, EditRecord};
 use netquarry_core::verdict::{Level, Outcome, TensorShape};
 use serde::Serialize;
 
@@ -16,6 +16,7 @@ use crate::driver::select::{is_whole, means, similar};
 use crate::findings::{level_name, parity_unknown};
 use crate::library::manifest;
 use crate::problem::Problem;
+use crate::quantity::human_things;
 use crate::table::{FAINT, HEADING, STRONG};
 
 #[derive(Serialize)]
@@ -110,17 +111,38 @@ fn human(record: &BlockRecord, code: Option<&str>, out: &Path, console: &Console
         by => format!("  {} by {by}: {} ({})\n", each.what, each.why, each.plugin),
     });
     section("Replaced or left out by shims", replaced.collect());
-    let edits = record.edits.iter().map(|edit| {
-        format!(
-            "  {}: `{}` became `{}`: {}\n",
-            edit.upstream,
-            one_line(&edit.before),
-            one_line(&edit.after),
-            edit.reason
-        )
-    });
-    section("Edits", edits.collect());
+    section("Edits", record.edits.iter().map(|edit| edited(edit, record)).collect());
     text
+}
+
+/// An edit in one line.
+fn edited(edit: &EditRecord, record: &BlockRecord) -> String {
+    let EditRecord { upstream, before, after, reason } = edit;
+    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let what = match (words(before), words(after)) {
+        // The whole definition that begins there.
+        (before, after) if before.is_empty() && after.is_empty() => {
+            let begins = |closed: &&ClosureRecord| format!("{}:{}", closed.path, closed.lines[0]) == *upstream;
+            let lines =
+                record.closure.iter().find(begins).map(|closed| (closed.lines[1] - closed.lines[0] + 1) as usize);
+            lines.map_or("indented".to_owned(), |lines| format!("indented, {}", human_things(lines, "line")))
+        }
+        (old, new) if old == new => format!("indented, {}", human_things(before.trim().lines().count(), "line")),
+        (old, _) if old.is_empty() => format!("added {}", first_line(after)),
+        (_, new) if new.is_empty() => format!("left out {}", first_line(before)),
+        _ => format!("{} became {}", first_line(before), first_line(after)),
+    };
+    format!("  {upstream}: {what}: {reason}\n")
+}
+
+/// `` `if a:` …(+2 lines) ``
+fn first_line(text: &str) -> String {
+    let mut lines = text.trim().lines();
+    let first = lines.next().unwrap_or_default().trim_end();
+    match lines.count() {
+        0 => format!("`{first}`"),
+        rest => format!("`{first}` …(+{})", human_things(rest, "line")),
+    }
 }
 
 fn verdict(record: &BlockRecord) -> String {
@@ -221,4 +243,40 @@ fn provenance(record: &BlockRecord, out: &Path) -> String {
 
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_edit_is_told_in_one_line() {
+        let mut record = crate::findings::tests::library().remove(1);
+        record.closure.push(ClosureRecord {
+            definition: "timm:timm.layers.x.helper".to_owned(),
+            path: "timm/layers/x.py".to_owned(),
+            lines: [12, 20],
+            sha1: String::new(),
+            license: None,
+            needed_by: None,
+            reference: None,
+            confidence: None,
+        });
+        let told = |before: &str, after: &str| {
+            let (before, after) = (before.to_owned(), after.to_owned());
+            edited(
+                &EditRecord { upstream: "timm/layers/x.py:12".to_owned(), before, after, reason: "why".into() },
+                &record,
+            )
+        };
+        let lines = [
+            told("a", "b"),
+            told("try:\n    import a\nexcept ImportError:\n    a = None", "import a\nimport b"),
+            told("", "        "),
+            told("a\n  b\n", "    a\n      b\n"),
+            told("", "pass"),
+            told("x = 1\n", ""),
+        ];
+        insta::assert_snapshot!(lines.concat());
+    }
 }

@@ -15,15 +15,15 @@ use serde::Serialize;
 use super::Ending;
 use super::listing::{Row, in_one_line, list};
 use crate::arguments::PipelineArguments;
-use crate::configuration::Settings;
-use crate::console::Console;
+use crate::configuration::{FILE_NAME, Settings};
+use crate::console::{Console, Format};
 use crate::driver::context::Context;
 use crate::driver::fetch;
-use crate::driver::provision::{Provision, Want, layers_folder};
+use crate::driver::provision::{Provision, Want, asked_for, is_missing_distribution, missing_package, recorded};
 use crate::driver::python::Python;
 use crate::driver::upstream::Upstreams;
 use crate::driver::validate::options;
-use crate::environment::Layer;
+use crate::environment::Environment;
 use crate::findings::level_name;
 use crate::interrupt;
 use crate::library::manifest;
@@ -60,6 +60,8 @@ struct Named {
     file: PathBuf,
     /// Of the manifest beside it, where it is a bundle of a library.
     record: Option<BlockRecord>,
+    /// What it imports.
+    packages: BTreeSet<String>,
 }
 
 /// Validates `files`, each a path or `PATH:CLASS`. One that cannot be read or has no class is reported and left out. All
@@ -76,8 +78,8 @@ pub(super) fn files(
         let (file, class) = parted(named);
         let record = libraries.record(&file)?;
         match job(&file, class.or_else(|| Some(record.as_ref()?.name.clone())), record.as_ref(), console) {
-            Ok(job) => {
-                readable.push(Named { file, record });
+            Ok((job, packages)) => {
+                readable.push(Named { file, record, packages });
                 jobs.push(job);
             }
             Err(problem) => console.error(&problem),
@@ -93,8 +95,12 @@ pub(super) fn files(
     let fetched = context.as_ref().map(|context| fetch::fetch(context, fetch::corpus(settings)?)).transpose()?;
     let upstreams = fetched.as_ref().map(|fetched| Upstreams::new(&fetched.sources, &environment)).transpose()?;
     for (job, named) in jobs.iter_mut().zip(&readable) {
-        let Some(record) = &named.record else { continue };
-        job.layers = layers(record, settings);
+        let Some(record) = &named.record else {
+            job.layers =
+                asked_for(&requirements(&named.packages, &environment, settings), &environment, settings, console)?;
+            continue;
+        };
+        job.layers = recorded(record, &environment, settings, console)?;
         job.upstream = upstreams.as_ref().and_then(|upstreams| upstream(record, upstreams));
     }
     if let (Some(context), Some(fetched), Some(upstreams)) = (&context, &fetched, &upstreams) {
@@ -126,8 +132,9 @@ pub(super) fn files(
         .iter()
         .zip(&readable)
         .zip(verdicts)
-        .map(|((job, named), verdict)| row(job, &named.file, verdict))
+        .map(|((job, named), verdict)| row(job, named, verdict, settings))
         .collect();
+    tell_hints(&rows, console);
     let ending = match rows.iter().all(|row| row.level >= wanted as u8) {
         _ if readable.len() < files.len() => Ending::Incomplete,
         true => Ending::Done,
@@ -154,10 +161,13 @@ fn parted(named: &Path) -> (PathBuf, Option<String>) {
     }
 }
 
-fn row(job: &Job, file: &Path, verdict: Option<Verdict>) -> FileRow {
-    let verdict = verdict.expect("every job has a verdict where nobody interrupts");
+fn row(job: &Job, named: &Named, verdict: Option<Verdict>, settings: &Settings) -> FileRow {
+    let mut verdict = verdict.expect("every job has a verdict where nobody interrupts");
+    if let Some(failure) = verdict.failure.as_mut().filter(|failure| is_missing_distribution(failure)) {
+        failure.hint = Some(hint(missing_package(failure), settings));
+    }
     FileRow {
-        file: file.to_owned(),
+        file: named.file.clone(),
         class: job.class_name.clone(),
         level: verdict.level(),
         levels: Level::ALL.into_iter().map(|level| (level.name().to_owned(), verdict.outcome(level))).collect(),
@@ -168,8 +178,44 @@ fn row(job: &Job, file: &Path, verdict: Option<Verdict>) -> FileRow {
     }
 }
 
-/// `class` is the one that is asked for or that a manifest names.
-fn job(file: &Path, class: Option<String>, record: Option<&BlockRecord>, console: &Console) -> Result<Job, Problem> {
+/// What gives a file the `package` that it misses, in one line.
+fn hint(package: Option<&str>, settings: &Settings) -> String {
+    let (what, example) = match package {
+        Some(package) => (format!("`{package}`"), format!(": {package} = \"DISTRIBUTION\"")),
+        None => ("what is missing".to_owned(), String::new()),
+    };
+    let asked = match settings.requirements.contains_key(package.unwrap_or_default()) {
+        true if !settings.install => ", which --no-install or `install = false` keeps from being installed",
+        true => ", whose requirement there does not provide it",
+        false => "",
+    };
+    format!(
+        "name what provides {what} under [validate.requirements] in {FILE_NAME}{example}{asked}; or an interpreter that has it, with --python"
+    )
+}
+
+/// Below the table there is room for them; each once.
+fn tell_hints(rows: &[FileRow], console: &Console) {
+    let hints: BTreeSet<&String> = rows.iter().filter_map(|row| row.failure.as_ref()?.hint.as_ref()).collect();
+    if console.format == Format::Human {
+        hints.into_iter().for_each(|hint| console.caution(hint));
+    }
+}
+
+/// What the user names for those of `packages` that the environment lacks. Nothing else is installed for a file.
+fn requirements(packages: &BTreeSet<String>, environment: &Environment, settings: &Settings) -> Vec<String> {
+    let lacking = packages.iter().filter(|package| !environment.provides(package));
+    let named: BTreeSet<&String> = lacking.filter_map(|package| settings.requirements.get(package)).collect();
+    named.into_iter().cloned().collect()
+}
+
+/// The job, and what the file imports. `class` is the one that is asked for or that a manifest names.
+fn job(
+    file: &Path,
+    class: Option<String>,
+    record: Option<&BlockRecord>,
+    console: &Console,
+) -> Result<(Job, BTreeSet<String>), Problem> {
     let bytes = fs::read(file).map_err(|error| Problem::io("read", file, error).help("give files, not folders"))?;
     let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let facts = facts(&bytes).map_err(|error| Problem::new("Could not start a thread to parse").because(error))?;
@@ -184,7 +230,7 @@ fn job(file: &Path, class: Option<String>, record: Option<&BlockRecord>, console
             file.display()
         ));
     }
-    Ok(Job {
+    let job = Job {
         id: String::new(),
         file: fs::canonicalize(file).map_err(|error| Problem::io("find", file, error))?,
         class_name,
@@ -194,7 +240,8 @@ fn job(file: &Path, class: Option<String>, record: Option<&BlockRecord>, console
         arguments: None,
         line_map: Vec::new(),
         upstream: None,
-    })
+    };
+    Ok((job, packages(&facts)))
 }
 
 /// The class to try where none was named. That there are others is told, but for a file that is named after one.
@@ -225,6 +272,13 @@ fn has_relative_import(facts: &FileFacts) -> bool {
         ImportForm::Module => false,
         ImportForm::From { level, .. } | ImportForm::Star { level, .. } => level > 0,
     })
+}
+
+/// The top-level packages that a file imports, wherever the import stands.
+fn packages(facts: &FileFacts) -> BTreeSet<String> {
+    let imports = facts.statements.iter().flat_map(|statement| &statement.imports);
+    let modules = imports.flat_map(|import| import.absolute_modules(facts));
+    modules.filter_map(|module| module.split('.').next()).map(str::to_owned).collect()
 }
 
 /// Parses on a thread of its own: the parser needs a larger stack than the main thread may have.
@@ -296,12 +350,6 @@ fn upstream(record: &BlockRecord, upstreams: &Upstreams<'_>) -> Option<Upstream>
     let beside = record.closure.iter().filter_map(|closed| closed.definition.split_once(':'));
     let beside: BTreeSet<&str> = beside.map(|(source, _)| source).collect();
     upstreams.class(&source.name, module, &record.name, &source.sha1, &beside)
-}
-
-/// What was installed for a bundle of a library, as far as it is still there.
-fn layers(record: &BlockRecord, settings: &Settings) -> Arc<[Layer]> {
-    let folder = layers_folder(settings);
-    record.installed.iter().filter_map(|installed| Layer::find(&folder, &installed.name, &installed.version)).collect()
 }
 
 /// The packages that a bundle of a library must do without: those that its code is from.

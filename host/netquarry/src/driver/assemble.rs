@@ -26,6 +26,7 @@ use crate::library::header::{self, Header};
 use crate::library::requirements;
 use crate::problem::Problem;
 use crate::quantity::{human_seconds, human_things};
+use crate::requirements::declared;
 use crate::validate::LineSpan;
 
 /// A bundle as it is written, with what the record says about it.
@@ -42,6 +43,8 @@ pub struct BundleFile {
     pub bundle: Bundle,
     /// PEP 508, sorted.
     pub requirements: Vec<String>,
+    /// Those of them that nobody declares.
+    pub assumed_requirements: Vec<String>,
     pub license: Option<String>,
     /// Lines of the text, header included.
     pub line_map: Vec<LineSpan>,
@@ -99,12 +102,24 @@ impl Assembled {
     }
 }
 
-/// By source, the import packages that its bundles must do without.
-pub type Packages = Vec<BTreeSet<String>>;
+/// What a source says about packages.
+pub struct SourcePackages {
+    /// The import packages that its bundles must do without.
+    own: BTreeSet<String>,
+    /// The normalised names of the distributions that it declares.
+    declared: BTreeSet<String>,
+}
 
-/// The import packages of all sources.
+/// By source.
+pub type Packages = Vec<SourcePackages>;
+
+/// What all sources say.
 pub fn packages(sources: &[FetchedSource], index: &Index) -> Packages {
-    sources.iter().map(|source| top_level_packages(source, index)).collect()
+    let of = |source: &FetchedSource| SourcePackages {
+        own: top_level_packages(source, index),
+        declared: declared::names(&source.snapshot),
+    };
+    sources.iter().map(of).collect()
 }
 
 /// Writes every closure as one file. A candidate without a closure keeps the reason why it has none.
@@ -169,6 +184,8 @@ fn bundle_file(
     let origins: BTreeSet<SourceId> =
         closure.definitions.keys().map(|definition| indexed.index.file(definition.file).source).collect();
     let requirements = requirements::of(bundle.packages.iter().map(String::as_str));
+    let declared = origins.iter().flat_map(|source| &packages[source.0 as usize].declared).map(String::as_str);
+    let assumed_requirements = requirements::assumed(&requirements, &declared.collect());
     let license = license::conjunction(licenses.values().copied());
     let header = header::text(&Header {
         block: &candidate.block,
@@ -177,6 +194,7 @@ fn bundle_file(
         swhid: &origin.swhid,
         license: license.as_deref(),
         requirements: &requirements,
+        assumed: &assumed_requirements,
     });
     let text = format!("{header}{}", std::mem::take(&mut bundle.text));
     let header_lines = line_count(&header);
@@ -190,13 +208,14 @@ fn bundle_file(
         line_map: std::mem::take(&mut bundle.line_map).into_iter().map(|span| below(span, header_lines)).collect(),
         own_packages: origins
             .iter()
-            .flat_map(|source| &packages[source.0 as usize])
+            .flat_map(|source| &packages[source.0 as usize].own)
             .cloned()
             .collect::<BTreeSet<_>>()
             .into_iter()
             .collect(),
         operator_packages,
         requirements,
+        assumed_requirements,
         license,
         bundle,
     })

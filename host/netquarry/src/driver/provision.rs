@@ -18,6 +18,7 @@ use super::assemble::BundleFile;
 use super::context::Context;
 use super::fetch::FetchedSource;
 use crate::configuration::{FILE_NAME, Settings};
+use crate::console::Console;
 use crate::course::{Stage, Stopwatch};
 use crate::environment::{Environment, EnvironmentError, Installer, Layer, Pin, Refusal};
 use crate::explain::missing_module;
@@ -296,13 +297,7 @@ impl<'a> Provision<'a> {
     }
 
     fn installer(&self) -> Installer<'a> {
-        let settings = self.context.settings;
-        Installer {
-            environment: self.environment,
-            folder: layers_folder(settings),
-            offline: settings.offline,
-            retry: settings.retry_failed,
-        }
+        installer(self.environment, self.context.settings)
     }
 
     /// The packages that a bundle imports and that the environment lacks.
@@ -333,29 +328,89 @@ impl<'a> Provision<'a> {
             Ok::<_, EnvironmentError>(answer)
         });
         let answers = answers.expect("asking ends nothing");
+        drop(task);
+        let silent = unknown.iter().zip(&answers).filter_map(|(name, answer)| Some((*name, answer.as_ref().err()?)));
+        self.tell_silence(&silent.collect::<Vec<_>>());
+        let answers = answers.into_iter().map(Result::ok);
         let mut known = self.known.lock().expect("no panic while asking");
         known.extend(unknown.iter().map(|name| (*name).to_owned()).zip(answers));
         names.iter().filter_map(|name| Some(((*name).to_owned(), known.get(*name)?.clone()?))).collect()
     }
 
-    fn imported_as(&self, name: &str) -> Option<BTreeSet<String>> {
+    fn imported_as(&self, name: &str) -> Result<BTreeSet<String>, String> {
         if self.environment.distributions.contains_key(name) {
             let packages = self.environment.packages.iter();
             let of_this = packages.filter(|(_, distributions)| distributions.iter().any(|other| other == name));
-            return Some(of_this.map(|(package, _)| package.clone()).collect());
+            return Ok(of_this.map(|(package, _)| package.clone()).collect());
         }
-        match provides(name, &self.index) {
-            Ok(names) => Some(names),
-            Err(error) => {
-                tracing::warn!("the index cannot tell what `{name}` provides: {error}");
-                None
-            }
-        }
+        provides(name, &self.index).map_err(|error| error.to_string())
+    }
+
+    /// Distributions of which nothing can be learnt, all in one warning: they fail for one reason.
+    fn tell_silence(&self, silent: &[(&str, &String)]) {
+        let Some((_, reason)) = silent.first() else { return };
+        let names: Vec<&str> = silent.iter().map(|(name, _)| *name).collect();
+        let problem =
+            Problem::new(format!("It cannot be told what these distributions are imported as: {}", names.join(", ")));
+        let help = match self.context.settings.offline {
+            true => "run once without --offline; until then, bundles that need them fail with `missing_distribution`",
+            false => "bundles that need them fail with `missing_distribution`; the next run asks again",
+        };
+        self.context.console.warn(&problem.because((*reason).clone()).help(help));
     }
 }
 
+/// What was installed for a bundle of a library. What is no longer in the cache is installed again.
+pub fn recorded(
+    record: &BlockRecord,
+    environment: &Environment,
+    settings: &Settings,
+    console: &Console,
+) -> Result<Arc<[Layer]>, Problem> {
+    if !settings.install {
+        return Ok(Arc::default());
+    }
+    let folder = layers_folder(settings);
+    let find = |it: &InstalledDistribution| Layer::find(&folder, &it.name, &it.version);
+    let found: Arc<[Layer]> = record.installed.iter().filter_map(find).collect();
+    if found.len() == record.installed.len() {
+        return Ok(found);
+    }
+    let pins: Vec<String> = record.installed.iter().map(|it| format!("{}=={}", it.name, it.version)).collect();
+    asked_for(&pins, environment, settings, console)
+}
+
+/// These requirements, as far as they can be had, for files that nobody declares anything for. What cannot is told.
+pub fn asked_for(
+    requirements: &[String],
+    environment: &Environment,
+    settings: &Settings,
+    console: &Console,
+) -> Result<Arc<[Layer]>, Problem> {
+    if !settings.install || requirements.is_empty() {
+        return Ok(Arc::default());
+    }
+    let installer = installer(environment, settings);
+    let task = console.spinner("Installing");
+    task.message(requirements.join(", "));
+    let resolved = resolve(&installer, requirements)?;
+    let pins: Vec<&Pin> = resolved.pins.iter().collect();
+    let layers = in_parallel(&pins, |pin| installer.install(pin))?;
+    let installed = installed(&resolved, &pins.into_iter().zip(layers).collect());
+    drop(task);
+    for (requirement, refusal) in &installed.refused {
+        let problem = Problem::new(format!("`{requirement}` cannot be installed")).because(refusal.reason.clone());
+        console.warn(&problem.help("files that need it fail with `missing_distribution`"));
+    }
+    Ok(installed.layers)
+}
+
+fn installer<'a>(environment: &'a Environment, settings: &Settings) -> Installer<'a> {
+    Installer { environment, folder: layers_folder(settings), offline: settings.offline, retry: settings.retry_failed }
+}
+
 /// Where everything lies that was ever installed for bundles, as it is named in any working folder.
-pub fn layers_folder(settings: &Settings) -> PathBuf {
+fn layers_folder(settings: &Settings) -> PathBuf {
     let folder = settings.cache_dir.join("requirements");
     std::path::absolute(&folder).unwrap_or(folder)
 }
@@ -364,12 +419,12 @@ fn missing_distribution(verdict: &Verdict) -> Option<&Failure> {
     verdict.failure.as_ref().filter(|failure| is_missing_distribution(failure))
 }
 
-fn is_missing_distribution(failure: &Failure) -> bool {
+pub fn is_missing_distribution(failure: &Failure) -> bool {
     failure.class == FailureClass::MissingDistribution
 }
 
 /// `cv2` of `ModuleNotFoundError: No module named 'cv2.dnn'`
-fn missing_package(failure: &Failure) -> Option<&str> {
+pub fn missing_package(failure: &Failure) -> Option<&str> {
     missing_module(&failure.message)?.split('.').next().filter(|package| !package.is_empty())
 }
 

@@ -70,6 +70,7 @@ fn record(
         sha256: file.map(|file| file.sha256.clone()),
         lines: file.map(|file| file.lines),
         requirements: file.map(|file| file.requirements.clone()).unwrap_or_default(),
+        assumed_requirements: file.map(|file| file.assumed_requirements.clone()).unwrap_or_default(),
         installed: Vec::new(),
         operator_imports: file.map(|file| file.operator_packages.clone()).unwrap_or_default(),
         unresolved: bundled.unresolved,

@@ -16,7 +16,7 @@ use crate::environment::Environment;
 use crate::findings::Findings;
 use crate::library::folder::{Changes, OutputFolder};
 use crate::library::manifest;
-use crate::library::run_record::{Contents, RunRecord, State, now};
+use crate::library::run_record::{Contents, CorpusOrigin, RunRecord, State, now};
 use crate::problem::Problem;
 use crate::quantity::human_things;
 use crate::summary::{Summary, places};
@@ -40,7 +40,11 @@ pub fn run(context: &Context<'_>, arguments: Vec<String>) -> Result<Summary, Pro
     let start = Start { plugins, python, fetched: fetch::fetch(context, corpus)? };
     match up_to_date(context, &folder, &start)? {
         Some(summary) => Ok(summary),
-        None => afresh(context, &folder, start, RunRecord::begin(arguments, settings.threads), &clock),
+        None => {
+            let record = RunRecord::begin(arguments, settings.threads);
+            let origin = Some(CorpusOrigin::of(settings));
+            afresh(context, &folder, start, RunRecord { origin, ..record }, &clock)
+        }
     }
 }
 

@@ -46,11 +46,10 @@ pub struct Changes {
 }
 
 impl OutputFolder {
-    /// Opens `path` for writing: a new or empty folder, or one that holds such contents already. Locks are kept in
-    /// `locks`.
+    /// Opens `path` for writing: a new or empty folder, or one that holds such contents already. A new one is made when
+    /// the first file is written. Locks are kept in `locks`.
     pub fn open(path: &Path, contents: Contents, locks: &Path) -> Result<Self, Problem> {
         refuse_foreign(path, contents)?;
-        fs::create_dir_all(path).map_err(|error| Problem::io("make the output folder", path, error))?;
         let lock = lock(path, locks)?;
         Ok(Self { path: path.to_owned(), _lock: lock })
     }
@@ -263,9 +262,20 @@ struct Mark {
     contents: Contents,
 }
 
+/// The one path of a folder, be it there or not: what is not there has no links.
+fn whole(path: &Path) -> io::Result<PathBuf> {
+    match (fs::canonicalize(path), path.parent(), path.file_name()) {
+        (Err(error), Some(parent), Some(name)) if error.kind() == io::ErrorKind::NotFound => {
+            let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+            Ok(whole(parent)?.join(name))
+        }
+        (canonical, ..) => canonical,
+    }
+}
+
 fn lock(path: &Path, locks: &Path) -> Result<File, Problem> {
     fs::create_dir_all(locks).map_err(|error| Problem::io("make the cache folder", locks, error))?;
-    let whole = fs::canonicalize(path).map_err(|error| Problem::io("find the output folder", path, error))?;
+    let whole = whole(path).map_err(|error| Problem::io("find the output folder", path, error))?;
     let name = hexadecimal(&Sha256::digest(whole.as_os_str().as_encoded_bytes())[..8]);
     let lock_path = locks.join(format!("out-{name}.lock"));
     let file = File::create(&lock_path).map_err(|error| Problem::io("open the lock", &lock_path, error))?;

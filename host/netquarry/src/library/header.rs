@@ -14,6 +14,8 @@ pub struct Header<'a> {
     pub swhid: &'a str,
     pub license: Option<&'a str>,
     pub requirements: &'a [String],
+    /// Those of them that nobody declares.
+    pub assumed: &'a [String],
 }
 
 const END: &str = "# Assembled by NetQuarry; manifest.jsonl lists every definition and every edit.\n\n";
@@ -28,8 +30,13 @@ pub fn text(header: &Header<'_>) -> String {
     let _ = writeln!(text, "# File: {}, lines {first} to {last}", header.origin.path);
     let _ = writeln!(text, "# SWHID: {}", header.swhid);
     let _ = writeln!(text, "# SPDX-License-Identifier: {}", header.license.unwrap_or("NOASSERTION"));
-    if !header.requirements.is_empty() {
-        let _ = writeln!(text, "# Requirements: {}", header.requirements.join(", "));
+    let (assumed, known): (Vec<&str>, Vec<&str>) =
+        header.requirements.iter().map(String::as_str).partition(|name| header.assumed.iter().any(|it| it == name));
+    if !known.is_empty() {
+        let _ = writeln!(text, "# Requirements: {}", known.join(", "));
+    }
+    if !assumed.is_empty() {
+        let _ = writeln!(text, "# Assumed from imports, not declared by upstream: {}", assumed.join(", "));
     }
     text.push_str(END);
     // A path or a licence of upstream's may hold anything but must not end the comment.
@@ -69,7 +76,8 @@ mod tests {
 
     #[test]
     fn a_header_is_a_comment_with_provenance() {
-        let record = crate::findings::tests::library().remove(1);
+        let mut record = crate::findings::tests::library().remove(1);
+        record.requirements.insert(0, "einops".to_owned());
         let source = Source {
             name: "timm".to_owned(),
             kind: SourceKind::Pypi,
@@ -86,6 +94,7 @@ mod tests {
             swhid: &record.swhid,
             license: record.license.as_deref(),
             requirements: &record.requirements,
+            assumed: &["einops".to_owned()],
         });
         insta::assert_snapshot!(header);
         assert_eq!(strip(&format!("{header}import torch\n")), "import torch\n");

@@ -16,8 +16,12 @@ pub const FILE_NAME: &str = "required_repos.json";
 pub struct Required {
     pub name: String,
     pub role: Role,
+    /// What tells that the bundles need a distribution of this name; none for a source.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub basis: Option<Basis>,
     /// Of a distribution, the version that the blocks were validated with.
     pub version: Option<String>,
+    /// None where nothing but the name of an import tells of a distribution: there may be another one of that name.
     pub url: Option<String>,
     pub swhid: Option<String>,
     pub license: Option<String>,
@@ -33,6 +37,18 @@ pub enum Role {
     Source,
     /// Bundles import it.
     Requirement,
+}
+
+/// How sure it is that a package comes from a distribution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Basis {
+    /// Blocks were validated with it.
+    Installed,
+    /// A source of the bundles declares it.
+    Declared,
+    /// From the name that is imported.
+    Assumed,
 }
 
 /// What the bundles of `records` rely on, sorted by role and name. `installed` has the versions of the environment by
@@ -70,6 +86,7 @@ pub fn required(records: &[BlockRecord], sources: &[Source], installed: &BTreeMa
         let version = source.map_or_else(|| origin?.version.clone(), |source| source.version.clone());
         Required {
             role: Role::Source,
+            basis: None,
             version: version.or_else(|| commit.clone()),
             url: source.and_then(|source| source.url.clone()),
             swhid: commit.map(|commit| format!("swh:1:rev:{commit}")),
@@ -78,14 +95,27 @@ pub fn required(records: &[BlockRecord], sources: &[Source], installed: &BTreeMa
             blocks,
         }
     };
-    let requirement = |(name, blocks): (String, usize)| Required {
-        role: Role::Requirement,
-        version: version(&normalised(&name)),
-        url: Some(format!("https://pypi.org/project/{}/", normalised(&name))),
-        swhid: None,
-        license: None,
-        name,
-        blocks,
+    let declares = |record: &BlockRecord, name: &String| {
+        relied_on(record).contains(name) && !record.assumed_requirements.contains(name)
+    };
+    let requirement = |(name, blocks): (String, usize)| {
+        let version = version(&normalised(&name));
+        let basis = match version {
+            Some(_) => Basis::Installed,
+            None if bundled().any(|record| declares(record, &name)) => Basis::Declared,
+            None => Basis::Assumed,
+        };
+        let is_known = basis != Basis::Assumed;
+        Required {
+            role: Role::Requirement,
+            basis: Some(basis),
+            version,
+            url: is_known.then(|| format!("https://pypi.org/project/{}/", normalised(&name))),
+            swhid: None,
+            license: None,
+            name,
+            blocks,
+        }
     };
     by_source.into_iter().map(source).chain(by_requirement.into_iter().map(requirement)).collect()
 }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use super::required::normalised;
+
 /// Distributions whose import package bears another name. Sorted by package.
 const DISTRIBUTIONS: [(&str, &str); 16] = [
     ("Crypto", "pycryptodome"),
@@ -30,6 +32,13 @@ pub fn of<'a>(packages: impl Iterator<Item = &'a str>) -> Vec<String> {
     requirements.into_iter().collect()
 }
 
+/// Those of `requirements` that stand for an import only: none of `declared`, which are normalised, is called so. That
+/// torch is torch is no assumption.
+pub fn assumed(requirements: &[String], declared: &BTreeSet<&str>) -> Vec<String> {
+    let is_known = |name: &str| name == "torch" || declared.contains(normalised(name).as_str());
+    requirements.iter().filter(|requirement| !is_known(requirement)).cloned().collect()
+}
+
 /// The distribution that usually provides a package.
 pub fn distribution(package: &str) -> &str {
     match DISTRIBUTIONS.binary_search_by_key(&package, |(package, _)| package) {
@@ -45,6 +54,8 @@ mod tests {
     #[test]
     fn packages_become_distributions() {
         assert!(DISTRIBUTIONS.is_sorted_by_key(|(package, _)| package));
-        assert_eq!(of(["PIL", "numpy", "torch"].into_iter()), ["Pillow", "numpy", "torch"]);
+        let requirements = of(["PIL", "numpy", "torch"].into_iter());
+        assert_eq!(requirements, ["Pillow", "numpy", "torch"]);
+        assert_eq!(assumed(&requirements, &["pillow"].into()), ["numpy"]);
     }
 }

@@ -1,9 +1,11 @@
 //! `run.json`: what may differ between two equal runs, and the mark by which an output folder is known to be ours.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::configuration::Settings;
 use crate::course::Course;
 
 /// Its name in the output folder.
@@ -51,6 +53,9 @@ pub struct RunRecord {
     pub machine: Machine,
     /// The command line, without the program's name.
     pub arguments: Vec<String>,
+    /// What the blocks were taken from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<CorpusOrigin>,
     /// The interpreter and torch that the blocks were validated with.
     pub environment: Option<serde_json::Value>,
     /// What was installed beside it, `name==version` sorted: each bundle has those of its own record.
@@ -64,6 +69,34 @@ pub struct RunRecord {
     pub extracted: Vec<String>,
     /// SHA-256 of every file that the run wrote, by path relative to the folder.
     pub files: BTreeMap<String, String>,
+}
+
+/// The corpus of a run, so that another command can take the same one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CorpusOrigin {
+    /// A shipped corpus, or the whole path of a JSON file.
+    pub corpus: String,
+    /// Local folders in the place of its sources, with whole paths.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub sources: BTreeMap<String, PathBuf>,
+}
+
+impl CorpusOrigin {
+    /// What `settings` ask for.
+    pub fn of(settings: &Settings) -> Self {
+        let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let corpus = match settings.corpus.ends_with(".json") {
+            true => whole(Path::new(&settings.corpus)).to_string_lossy().into_owned(),
+            false => settings.corpus.clone(),
+        };
+        Self { corpus, sources: settings.sources.iter().map(|(name, path)| (name.clone(), whole(path))).collect() }
+    }
+
+    /// That of the library in a folder; none where there is no library, and where an earlier version made it.
+    pub fn of_library(folder: &Path) -> Option<Self> {
+        let record: RunRecord = serde_json::from_slice(&std::fs::read(folder.join(FILE_NAME)).ok()?).ok()?;
+        record.origin
+    }
 }
 
 /// Where a run took place.
@@ -100,6 +133,7 @@ impl RunRecord {
             ended: None,
             machine: Machine::this(threads),
             arguments,
+            origin: None,
             environment: None,
             installed: Vec::new(),
             sandbox: Vec::new(),

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use netquarry_core::source::SourceKind;
 use netquarry_corpus::snapshot::Snapshot;
-use pep508_rs::{MarkerEnvironment, MarkerTree, Requirement, VersionOrUrl};
+use pep508_rs::{MarkerEnvironment, MarkerTree, Requirement, VerbatimUrl, VersionOrUrl};
 
 use crate::library::required::normalised;
 
@@ -59,10 +59,23 @@ pub fn of(snapshot: &Snapshot, markers: &MarkerEnvironment) -> Source {
     }
 }
 
+/// The normalised names of all distributions that a source declares, wherever and for whatever they are needed.
+pub fn names(snapshot: &Snapshot) -> BTreeSet<String> {
+    let metadata = &snapshot.metadata;
+    let stated = metadata.requires.iter().chain(metadata.optional.iter().map(|(_, text)| text));
+    let listed = files(snapshot).into_iter().flat_map(|path| lines_of(snapshot, path));
+    let all = stated.cloned().chain(listed);
+    all.filter_map(|text| Some(parsed(&text)?.name.to_string())).map(|name| normalised(&name)).collect()
+}
+
+fn parsed(text: &str) -> Option<Requirement<VerbatimUrl>> {
+    Requirement::from_str(text.trim()).ok()
+}
+
 /// One requirement, where it holds with or without extras. One that names a place instead of a version is not to be had
 /// from an index.
 fn read(text: &str, markers: &MarkerEnvironment) -> Option<Declared> {
-    let requirement = Requirement::<pep508_rs::VerbatimUrl>::from_str(text.trim()).ok()?;
+    let requirement = parsed(text)?;
     if matches!(requirement.version_or_url, Some(VersionOrUrl::Url(_))) {
         return None;
     }
@@ -77,17 +90,25 @@ fn read(text: &str, markers: &MarkerEnvironment) -> Option<Declared> {
 
 /// `requirements.txt` of the root is what a repository needs; its likes and those in a folder `requirements` are for more.
 fn requirement_files(snapshot: &Snapshot, markers: &MarkerEnvironment) -> Vec<Declared> {
-    let paths = snapshot.data.iter().map(|file| file.path.as_str()).filter(|path| is_requirement_file(path));
     let of_file = |path: &str| {
-        let text = snapshot.read_path(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-        let lines = listed(&text.unwrap_or_default(), markers);
         let is_main = path == "requirements.txt";
-        lines.into_iter().map(move |line| Declared { is_optional: line.is_optional || !is_main, ..line })
+        let declared = lines_of(snapshot, path).into_iter().filter_map(|line| read(&line, markers));
+        declared.map(move |line| Declared { is_optional: line.is_optional || !is_main, ..line }).collect::<Vec<_>>()
     };
-    // The main one first.
-    let mut paths: Vec<&str> = paths.collect();
+    files(snapshot).into_iter().flat_map(of_file).collect()
+}
+
+/// The paths of the files that pip reads requirements from, the main one first.
+fn files(snapshot: &Snapshot) -> Vec<&str> {
+    let paths = snapshot.data.iter().map(|file| file.path.as_str());
+    let mut paths: Vec<&str> = paths.filter(|path| is_requirement_file(path)).collect();
     paths.sort_by_key(|path| (*path != "requirements.txt", *path));
-    paths.into_iter().flat_map(of_file).collect()
+    paths
+}
+
+fn lines_of(snapshot: &Snapshot, path: &str) -> Vec<String> {
+    let text = snapshot.read_path(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    listed(&text.unwrap_or_default())
 }
 
 fn is_requirement_file(path: &str) -> bool {
@@ -98,12 +119,12 @@ fn is_requirement_file(path: &str) -> bool {
 }
 
 /// The requirements in a file of pip's; its options and paths are passed over.
-fn listed(text: &str, markers: &MarkerEnvironment) -> Vec<Declared> {
+fn listed(text: &str) -> Vec<String> {
     let line = |line: &str| {
         // A comment, then options of the one requirement, such as its digests.
         let line = line.split(" #").next().expect("splitting yields a part");
         let line = line.split(" --").next().expect("splitting yields a part").trim();
-        (!line.starts_with(['#', '-'])).then(|| read(line, markers)).flatten()
+        (!line.starts_with(['#', '-'])).then(|| line.to_owned())
     };
     text.replace("\\\n", " ").lines().filter_map(line).collect()
 }
@@ -148,7 +169,8 @@ pub(crate) mod tests {
     fn options_of_requirement_files_are_passed_over() {
         let text = "# core\n-r base.txt\ntorch>=2  # the newest\n--index-url https://x\n\nPillow\n./local\nx; python_version<'3'\n\
                     einops==0.8.2 \\\n    --hash=sha256:00 \\\n    --hash=sha256:11\n";
-        let lines: Vec<String> = listed(text, &markers()).iter().map(shown).collect();
+        let declared = listed(text).into_iter().filter_map(|line| read(&line, &markers()));
+        let lines: Vec<String> = declared.map(|declared| shown(&declared)).collect();
         assert_eq!(lines, ["torch>=2", "pillow", "einops==0.8.2"]);
         for (path, expected) in [
             ("requirements.txt", true),
