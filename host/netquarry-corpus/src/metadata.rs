@@ -107,7 +107,7 @@ fn core_metadata(text: &str) -> DistributionMetadata {
 
 fn headers(text: &str) -> Vec<(String, String)> {
     let mut headers: Vec<(String, String)> = Vec::new();
-    for line in text.lines().take_while(|line| !line.trim_end().is_empty()) {
+    for line in text.lines().take_while(|line| !line.is_empty()) {
         match headers.last_mut() {
             Some((_, value)) if line.starts_with([' ', '\t']) => {
                 value.push('\n');
@@ -186,6 +186,14 @@ fn setup_cfg(text: &str) -> DistributionMetadata {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_licence_text_in_the_headers_does_not_end_them() {
+        let text = "Name: x\r\nLicense: MIT License\r\n        \r\n        Permission is granted\r\n\
+                    Requires-Dist: einops\r\n\r\nRequires-Dist: not a header\r\n";
+        let metadata = core_metadata(text);
+        assert_eq!(metadata.requires, ["einops"]);
+    }
 
     #[test]
     fn core_metadata_as_wheels_have_it() {

@@ -17,6 +17,9 @@ use crate::source::TextRange;
 use crate::stdlib;
 use crate::syntax::indented;
 
+/// The standard module of the compiler's features, which a module may also use as objects.
+const FUTURE: &str = "__future__";
+
 #[derive(Debug, Default)]
 pub(super) struct Imports {
     /// Whole `import` statements by group: standard library, then third parties.
@@ -165,11 +168,11 @@ impl Imports {
     fn add(&mut self, index: &Index, uses: &Uses<'_>, way: &External, name: &str) {
         let group = usize::from(!stdlib::is_module(way.package()));
         match way {
-            External::Member { module, name: member } => {
+            External::Member { module, name: member } if module != FUTURE => {
                 let members = self.members[group].entry(module.clone()).or_default();
                 members.insert((member.clone(), name.to_owned()));
             }
-            External::Module(_) | External::Root { .. } | External::Star { .. } => {
+            External::Member { .. } | External::Module(_) | External::Root { .. } | External::Star { .. } => {
                 self.modules[group].extend(statements(index, uses, way, name));
             }
         }
@@ -206,6 +209,10 @@ impl Imports {
 fn statements(index: &Index, uses: &Uses<'_>, way: &External, name: &str) -> Vec<String> {
     match way {
         External::Module(module) => vec![import_module(module, name)],
+        // The statement would be a directive to the compiler, for the whole bundle.
+        External::Member { module, name: member } if module == FUTURE => {
+            vec![format!("{name} = __import__(\"{FUTURE}\").{member}")]
+        }
         External::Member { module, name: member } => vec![import_member(module, member, name)],
         External::Star { module, .. } => vec![format!("from {module} import *")],
         External::Root { package, file } => {
