@@ -44,8 +44,14 @@ fn extract_goes_on_with_the_corpus_of_the_library() {
         let mut command = playground.command(&[&["extract", "small.layers.Scale"], arguments].concat());
         Run::of(command.env("NETQUARRY_PYTHON", python()))
     };
+    let before = playground.read("out/required_repos.json");
     let run = extract(&[]).succeeded();
-    assert!(run.stderr.contains("corpus.json of the library in `out`; --corpus names another"), "{}", run.stderr);
+    assert_eq!(playground.read("out/required_repos.json"), before);
+    assert!(
+        run.stderr.contains("the corpus corpus.json of the library in `out`; --corpus names another"),
+        "{}",
+        run.stderr
+    );
     let run = extract(&["--corpus", "corpus.json"]).succeeded();
     assert!(!run.stderr.contains("of the library"), "{}", run.stderr);
     // Where there is no library, the default is what it was.

@@ -74,28 +74,40 @@ pub struct RunRecord {
 /// The corpus of a run, so that another command can take the same one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CorpusOrigin {
-    /// A shipped corpus, or the whole path of a JSON file.
+    /// A shipped corpus or a JSON file, as it was given.
     pub corpus: String,
-    /// Local folders in the place of its sources, with whole paths.
+    /// Local folders in the place of its sources, as they were given.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub sources: BTreeMap<String, PathBuf>,
+    /// The working folder that the paths are relative to.
+    pub folder: PathBuf,
 }
 
 impl CorpusOrigin {
     /// What `settings` ask for.
     pub fn of(settings: &Settings) -> Self {
-        let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        let corpus = match settings.corpus.ends_with(".json") {
-            true => whole(Path::new(&settings.corpus)).to_string_lossy().into_owned(),
-            false => settings.corpus.clone(),
-        };
-        Self { corpus, sources: settings.sources.iter().map(|(name, path)| (name.clone(), whole(path))).collect() }
+        let folder = std::env::current_dir().unwrap_or_default();
+        Self { corpus: settings.corpus.clone(), sources: settings.sources.clone(), folder }
     }
 
     /// That of the library in a folder; none where there is no library, and where an earlier version made it.
     pub fn of_library(folder: &Path) -> Option<Self> {
         let record: RunRecord = serde_json::from_slice(&std::fs::read(folder.join(FILE_NAME)).ok()?).ok()?;
-        record.origin
+        Some(record.origin?.seen_from(&std::env::current_dir().ok()?))
+    }
+
+    /// With paths that are good in another working folder. In the same one they stay as they are, for records name local
+    /// sources by them.
+    fn seen_from(self, folder: &Path) -> Self {
+        if self.folder == folder {
+            return self;
+        }
+        let corpus = match self.corpus.ends_with(".json") {
+            true => self.folder.join(&self.corpus).to_string_lossy().into_owned(),
+            false => self.corpus,
+        };
+        let sources = self.sources.into_iter().map(|(name, path)| (name, self.folder.join(path))).collect();
+        Self { corpus, sources, folder: folder.to_owned() }
     }
 }
 
@@ -147,4 +159,23 @@ impl RunRecord {
 /// The present moment in RFC 3339, to the second.
 pub fn now() -> String {
     jiff::Timestamp::now().round(jiff::Unit::Second).expect("seconds are a unit of time").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_corpus_is_found_from_another_folder() {
+        let origin = |corpus: &str| CorpusOrigin {
+            corpus: corpus.to_owned(),
+            sources: [("timm".to_owned(), PathBuf::from("../timm"))].into(),
+            folder: PathBuf::from("/project"),
+        };
+        assert_eq!(origin("mine.json").seen_from(Path::new("/project")), origin("mine.json"));
+        let elsewhere = origin("mine.json").seen_from(Path::new("/"));
+        assert_eq!(elsewhere.corpus, "/project/mine.json");
+        assert_eq!(elsewhere.sources["timm"], Path::new("/project/../timm"));
+        assert_eq!(origin("paper").seen_from(Path::new("/")).corpus, "paper");
+    }
 }
