@@ -109,20 +109,30 @@ fn what_waits_for_a_package_can_be_traced_as_an_import_can() {
          return x * SIZE * float(numpy.pi) * ONE_THIRD\n",
     );
     playground.write(
+        "package/small/missing.py",
+        "import surely_not_installed\n\nSIZE = surely_not_installed.SIZE\n\n\ndef scaled(x):\n    return x * SIZE\n",
+    );
+    playground.write(
         "package/small/late.py",
         "from torch import nn\n\n\nclass Late(nn.Module):\n    def forward(self, x):\n        \
-         from .kernels import scaled\n\n        return scaled(x)\n",
+         from .kernels import scaled\n\n        return scaled(x)\n\n\nclass Guarded(nn.Module):\n    \
+         def forward(self, x):\n        try:\n            from .missing import scaled\n        \
+         except ImportError:\n            return x * 2\n        return scaled(x)\n",
     );
-    playground.mine(&["extract", "Late", "--quiet"]).succeeded();
+    playground.mine(&["extract", "Late", "Guarded", "--quiet"]).succeeded();
     assert!(playground.read("out/blocks/Late.py").contains("def import_kernels():"));
-    let compiled = |import: &str| {
+    assert!(playground.read("out/blocks/Guarded.py").contains("def import_missing():"));
+    let compiled = |class: &str, options: &str, import: &str| {
         let script = format!(
-            "import torch\n{import}\nmodel = torch.compile(Late(), fullgraph=True, backend='eager')\n\
-             print(model(torch.ones(2)).tolist())\n"
+            "import sys\nimport torch\n{import} import {class}\n\
+             model = torch.compile({class}(), backend='eager'{options})\nprint(model(torch.ones(2)).tolist())\n"
         );
         Run::of(Command::new(python()).args(["-c", &script]).current_dir(playground.path("."))).succeeded().stdout
     };
-    let upstream = compiled("import sys; sys.path.insert(0, 'package')\nfrom small.late import Late");
-    let bundle = compiled("import sys; sys.path.insert(0, 'out/blocks')\nfrom Late import Late");
-    assert_eq!(upstream, bundle);
+    // What fails while it is imported breaks upstream's graph too.
+    for (class, options) in [("Late", ", fullgraph=True"), ("Guarded", "")] {
+        let upstream = compiled(class, options, "sys.path.insert(0, 'package')\nfrom small.late");
+        let bundle = compiled(class, options, &format!("sys.path.insert(0, 'out/blocks')\nfrom {class}"));
+        assert_eq!(upstream, bundle, "{class}");
+    }
 }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::source::TextRange;
 
 /// Changes whenever the meaning or the layout of the facts does: stored facts of another version are made anew.
-pub const FACTS_VERSION: u32 = 6;
+pub const FACTS_VERSION: u32 = 7;
 
 /// An index into [`FileFacts::symbols`]: a name, or a dotted path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -136,6 +136,24 @@ pub struct Statement {
     pub classes: Vec<ClassFacts>,
     /// Likewise functions.
     pub functions: Vec<FunctionFacts>,
+    /// The dictionary that an assignment binds a global name to, where all its keys are written out as strings.
+    pub dictionary: Option<Dictionary>,
+}
+
+/// `{"relu": ReLU, "gelu": GELU}`
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Dictionary {
+    /// In source order.
+    pub entries: Vec<DictionaryEntry>,
+    /// Where the closing brace stands.
+    pub end: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DictionaryEntry {
+    pub key: Box<str>,
+    /// From the key's start to the value's end.
+    pub range: TextRange,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -294,8 +312,8 @@ pub struct Call {
     pub statement_in: Option<Suite>,
 }
 
-/// A short string without spaces that stands among the arguments of a call, as a value of a dictionary or as the key under
-/// which an item is set: a literal or, at module level, what is put together of literals and of the names that the file
+/// A short string without spaces that stands among the arguments of a call, as a value of a dictionary, as the key under
+/// which an item is set or as what a name or an attribute is set to: a literal or, at module level, what is put together of literals and of the names that the file
 /// binds to them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyString {
@@ -313,6 +331,8 @@ pub enum KeyPlace {
     Named(Symbol),
     /// `"BN"` in `TABLE["BN"] = BatchNorm`
     Item,
+    /// `"BN"` in `kind = "BN"` and `self.kind = "BN"`
+    Value,
     /// The name at the start of an operator's schema: `scale` in `define("scale(Tensor x, float s) -> Tensor")`.
     Schema,
 }

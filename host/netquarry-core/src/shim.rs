@@ -15,10 +15,14 @@ pub struct ShimTables {
     pub dropped_decorators: Vec<Rule>,
     /// Calls of these functions, as statements, are ballast (a logger's set-up, an API usage counter).
     pub dropped_calls: Vec<Rule>,
-    /// Definitions of which nothing reads the annotations while a block runs: an annotation that names something of the
-    /// corpus is kept as a string, and does not bring what it names. The path is that of the annotated definition.
+    /// Definitions and methods of which nothing reads the annotations while a block runs: an annotation that names
+    /// something of the corpus is kept as a string, and does not bring what it names. The path is that of what is
+    /// annotated.
     pub postponed_annotations: Vec<Rule>,
     pub registries: Vec<RegistryRule>,
+    /// Dictionaries at module level that give classes something by their names. A block needs the entries whose key is part
+    /// of the name of a class of its closure, and those whose key a definition of the closure holds as a string.
+    pub named_tables: Vec<Rule>,
     /// Methods and attributes that a class carries for other purposes than its behaviour as a block, by the path of the
     /// class and the name.
     pub dropped_members: Vec<Rule>,

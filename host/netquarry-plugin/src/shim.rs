@@ -136,6 +136,7 @@ fn converted(plugin: String, tables: rules::Tables) -> ShimTables {
         dropped_calls: tables.dropped_calls.into_iter().map(rule).collect(),
         postponed_annotations: tables.postponed_annotations.into_iter().map(rule).collect(),
         registries: tables.registries.into_iter().map(registry).collect(),
+        named_tables: tables.named_tables.into_iter().map(rule).collect(),
         dropped_members: tables.dropped_members.into_iter().map(rule).collect(),
         dropped_bases: tables.dropped_bases.into_iter().map(rule).collect(),
         replaced_definitions: tables.replaced_definitions.into_iter().map(replacement).collect(),
@@ -148,9 +149,10 @@ fn converted(plugin: String, tables: rules::Tables) -> ShimTables {
 /// What makes the tables unacceptable: a rule that is about everything or nothing, or that keeps its reason to itself.
 fn flaw(tables: &ShimTables) -> Option<String> {
     let ShimTables { dropped_decorators, dropped_calls, dropped_members, dropped_bases, .. } = tables;
-    let ShimTables { postponed_annotations, replaced_definitions, operator_namespaces, .. } = tables;
-    let dropped = [dropped_decorators, dropped_calls, dropped_members, dropped_bases, postponed_annotations];
-    let rules = dropped.into_iter().flatten().map(|rule| (&rule.path, &rule.why));
+    let ShimTables { postponed_annotations, named_tables, replaced_definitions, operator_namespaces, .. } = tables;
+    let plain =
+        [dropped_decorators, dropped_calls, dropped_members, dropped_bases, postponed_annotations, named_tables];
+    let rules = plain.into_iter().flatten().map(|rule| (&rule.path, &rule.why));
     let registries = tables
         .registries
         .iter()

@@ -3,7 +3,7 @@
 use netquarry_sdk::shim::Replacement;
 
 /// The dotted path, the Python text and the reason of each.
-const REPLACEMENTS: [(&str, &str, &str); 20] = [
+const REPLACEMENTS: [(&str, &str, &str); 22] = [
     (
         "mmengine.registry.registry.Registry",
         include_str!("replacements/registry.py"),
@@ -56,6 +56,16 @@ const REPLACEMENTS: [(&str, &str, &str); 20] = [
         "mmengine.runner.checkpoint._load_checkpoint",
         include_str!("replacements/load_checkpoint.py"),
         "reads paths and URLs; the tables of upstream's hubs, and clients of storage services, stay outside",
+    ),
+    (
+        "mmengine.runner.checkpoint.CheckpointLoader",
+        include_str!("replacements/checkpoint_loader.py"),
+        "reads paths and URLs; the tables of upstream's hubs, and clients of storage services, stay outside",
+    ),
+    (
+        "mmengine.fileio.io.load",
+        include_str!("replacements/load.py"),
+        "reads paths, URLs and open files in every format that upstream reads; clients of storage services stay outside",
     ),
     (
         "mmengine.runner.checkpoint.load_state_dict",

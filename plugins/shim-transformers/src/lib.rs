@@ -8,7 +8,7 @@ mod rules;
 use netquarry_sdk::shim::{Replacement, RepoShim, Rule, Tables};
 use netquarry_sdk::{ConfigurationError, NoConfiguration, Plugin};
 
-use rules::{DROPPED_BASES, DROPPED_DECORATORS, DROPPED_MEMBERS, REPLACED};
+use rules::{DROPPED_BASES, DROPPED_DECORATORS, DROPPED_MEMBERS, NAMED_TABLES, REPLACED, UNREAD_ANNOTATIONS};
 
 pub struct Transformers;
 
@@ -31,6 +31,8 @@ impl RepoShim for Transformers {
         Ok(Tables {
             packages: vec!["transformers".to_owned()],
             dropped_decorators: DROPPED_DECORATORS.map(Rule::from).to_vec(),
+            postponed_annotations: UNREAD_ANNOTATIONS.map(Rule::from).to_vec(),
+            named_tables: NAMED_TABLES.map(Rule::from).to_vec(),
             dropped_members: members.collect(),
             dropped_bases: DROPPED_BASES.map(Rule::from).to_vec(),
             replaced_definitions: REPLACED.map(Replacement::from).to_vec(),

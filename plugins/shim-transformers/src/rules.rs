@@ -54,7 +54,7 @@ const IS_A_REGISTRY: &str = "holds the table of all models by which upstream fin
      the table imports the modules of the installed package by their names";
 
 /// Methods and attributes, by the class that has them: what a program does *with* a model or a configuration.
-pub(crate) const DROPPED_MEMBERS: [(&str, &[&str], &str); 19] = [
+pub(crate) const DROPPED_MEMBERS: [(&str, &[&str], &str); 20] = [
     (
         "transformers.modeling_utils.PreTrainedModel",
         &[
@@ -182,6 +182,11 @@ pub(crate) const DROPPED_MEMBERS: [(&str, &[&str], &str); 19] = [
         "serves generation; of this class a configuration only needs the names of its parameters",
     ),
     (
+        "transformers.generation.configuration_utils.GenerationConfig",
+        &["__doc__"],
+        "documents what the parameters of generation do; of this class a configuration only needs their names",
+    ),
+    (
         "transformers.models.auto.auto_factory._BaseAutoModelClass",
         &["from_pretrained", "_prepare_config_for_auto_class", "register"],
         LOADS,
@@ -198,8 +203,28 @@ pub(crate) const DROPPED_MEMBERS: [(&str, &[&str], &str); 19] = [
     ("transformers.modeling_utils.ModuleUtilsMixin", &["num_parameters"], "counts parameters for whoever asks"),
 ];
 
+/// Methods and functions of which only the names of the parameters are ever looked at.
+pub(crate) const UNREAD_ANNOTATIONS: [(&str, &str); 3] = [
+    ("transformers.*forward", UNREAD),
+    ("transformers.masking_utils.*", UNREAD),
+    ("transformers.integrations.*", UNREAD),
+];
+
+const UNREAD: &str =
+    "of a method or function the library reads the names of the parameters, and nothing reads their types";
+
+const OFFERS_NO_KERNEL: &str = "compiled code that upstream loads from the hub; asking for it fails as it does where it \
+     cannot be loaded, and the name stays in the table of implementations";
+
+/// Tables that give a class something by its name.
+pub(crate) const NAMED_TABLES: [(&str, &str); 1] = [(
+    "transformers.loss.loss_utils.LOSS_MAPPING",
+    "a model takes the loss whose key is part of the name of its class, or that its own code names, and that of a causal \
+     language model where there is none",
+)];
+
 /// What is replaced: path, statements, and why they claim to do the same.
-pub(crate) const REPLACED: [(&str, &str, &str); 22] = [
+pub(crate) const REPLACED: [(&str, &str, &str); 26] = [
     (
         "huggingface_hub.dataclasses.strict",
         include_str!("../replacements/strict.py"),
@@ -264,6 +289,27 @@ pub(crate) const REPLACED: [(&str, &str, &str); 22] = [
         "transformers.integrations.flash_attention.flash_attention_forward",
         include_str!("../replacements/flash_attention_forward.py"),
         "flash attention is a compiled operator of another package; the name stays in the table of implementations",
+    ),
+    (
+        "transformers.integrations.deepgemm.deepgemm_bf16_experts_forward",
+        include_str!("../replacements/deepgemm_bf16_experts_forward.py"),
+        OFFERS_NO_KERNEL,
+    ),
+    (
+        "transformers.integrations.sonicmoe.sonicmoe_experts_forward",
+        include_str!("../replacements/sonicmoe_experts_forward.py"),
+        OFFERS_NO_KERNEL,
+    ),
+    (
+        "transformers.integrations.hub_kernels.use_kernel_forward_from_hub",
+        include_str!("../replacements/use_kernel_forward_from_hub.py"),
+        MARKS_FOR_KERNELS,
+    ),
+    (
+        "transformers.integrations.eager_paged.eager_paged_attention_forward",
+        include_str!("../replacements/eager_paged_attention_forward.py"),
+        "the attention of a server that generates in batches, which needs the cache of one; the name stays in the table of \
+         implementations",
     ),
     (
         "transformers.generation.continuous_batching.cache.PagedAttentionCache",

@@ -17,6 +17,7 @@ impl Default for Tables {
             dropped_calls: Vec::new(),
             postponed_annotations: Vec::new(),
             registries: Vec::new(),
+            named_tables: Vec::new(),
             dropped_members: Vec::new(),
             dropped_bases: Vec::new(),
             replaced_definitions: Vec::new(),

@@ -6,8 +6,10 @@ Arguments: the folder of the equivalents, and a folder that holds mmengine, addi
 import abc
 import copy
 import importlib.util
+import io
 import logging
 import pathlib
+import pickle
 import sys
 import tempfile
 import unittest.mock
@@ -41,12 +43,14 @@ class Absent:
 sys.meta_path.insert(0, Absent())
 
 from mmengine.config.config import ConfigDict  # noqa: E402
+from mmengine.fileio import load  # noqa: E402
+from mmengine.fileio.handlers import file_handlers  # noqa: E402
 from mmengine.logging import print_log  # noqa: E402
 from mmengine.model import BaseModule, initialize  # noqa: E402
 from mmengine.model.wrappers.utils import is_model_wrapper  # noqa: E402
 from mmengine.registry import Registry  # noqa: E402
 from mmengine.registry.build_functions import build_from_cfg, build_model_from_cfg  # noqa: E402
-from mmengine.runner.checkpoint import _load_checkpoint, load_state_dict  # noqa: E402
+from mmengine.runner.checkpoint import CheckpointLoader, _load_checkpoint, load_state_dict  # noqa: E402
 from packaging import version  # noqa: E402
 from six import moves  # noqa: E402
 
@@ -243,6 +247,28 @@ def of_checkpoints(load_checkpoint):
     return story.lines
 
 
+def of_files(load):
+    story = Story()
+    with tempfile.TemporaryDirectory() as folder:
+        texts = {"weights.json": '{"size": [1, 2.5], "name": "\u00e9"}', "weights.txt": "no"}
+        for name, text in texts.items():
+            path = pathlib.Path(folder, name)
+            path.write_text(text, encoding="utf-8")
+            story.note(lambda path=path: load(path))
+            story.note(lambda path=path: load(str(path)))
+        pickled = pathlib.Path(folder, "weights.pkl")
+        pickled.write_bytes(pickle.dumps({"a": (1, None)}))
+        story.note(lambda: load(pickled))
+        story.note(lambda: load(io.StringIO('{"open": true}'), file_format="json"))
+        story.note(lambda: load(io.BytesIO(pickled.read_bytes()), "pickle"))
+        story.note(lambda: load(f"{folder}/weights.txt", "json"))
+        story.note(lambda: load(f"{folder}/missing.json"))
+        story.note(lambda: load(pathlib.Path(folder, "weights.json").as_uri().replace("file", "odd")))
+        story.note(lambda: load(3, "json"))
+        story.note(lambda: load(3))
+    return story.lines
+
+
 def of_versions(parse):
     """Versions as upstream compares them: in order, with all their parts, and what is no version."""
     texts = "0.1 1.0 1.0.0 1.10 1.9 2.0.0rc1 2.0.0a2 2.0.0.dev3 2.15.0+cu132 v1.2 1!2.0 1.0.post1 parrots 1..2".split()
@@ -292,7 +318,11 @@ with tempfile.TemporaryDirectory() as folder:
     same("module", of_module(BaseModule, folder), of_module(base, folder))
 same("configuration", of_configuration(ConfigDict), of_configuration(equivalent("ConfigDict", "config_dict")))
 same("loading", of_loading(load_state_dict), of_loading(equivalent("load_state_dict", "load_state_dict")))
-same("checkpoints", of_checkpoints(_load_checkpoint), of_checkpoints(equivalent("_load_checkpoint", "load_checkpoint")))
+ours = equivalent("_load_checkpoint", "load_checkpoint")
+same("checkpoints", of_checkpoints(_load_checkpoint), of_checkpoints(ours))
+loader = equivalent("CheckpointLoader", "checkpoint_loader", _load_checkpoint=ours)
+same("loaders", of_checkpoints(CheckpointLoader.load_checkpoint), of_checkpoints(loader.load_checkpoint))
+same("files", of_files(load), of_files(equivalent("load", "load", file_handlers=file_handlers)))
 wrapped = [nn.Linear(1, 1), nn.DataParallel(nn.Linear(1, 1))]
 ours = equivalent("is_model_wrapper", "is_model_wrapper")
 same("wrappers", [is_model_wrapper(model) for model in wrapped], [ours(model) for model in wrapped])

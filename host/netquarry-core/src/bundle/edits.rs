@@ -3,12 +3,15 @@
 use std::collections::{HashMap, HashSet};
 
 use super::graph::Item;
-use super::imports::Imports;
+use super::imports::{Imports, modules_of_root};
 use super::late::{Late, Place};
 use super::names::Names;
 use super::uses::{Named, Uses, is_shared};
 use crate::closure::Closure;
-use crate::facts::{BindingKind, Guard, ImportForm, ImportStatement, ReferenceBinding, StatementKind, Suite};
+use crate::facts::{
+    BindingKind, Dictionary, DictionaryEntry, Guard, ImportForm, ImportStatement, ReferenceBinding, StatementKind,
+    Suite,
+};
 use crate::index::{DefinitionId, Index, Variable};
 use crate::resolve::{Entity, External};
 use crate::source::TextRange;
@@ -95,6 +98,9 @@ impl Editing<'_> {
         for (range, by) in &cuts.replaced_members {
             let replacement = indented(by, text, *range);
             edits.push(Edit { range: *range, replacement, reason: "a shim replaces this member" });
+        }
+        if let Some(dictionary) = &self.index.statement(definition).dictionary {
+            edits.extend(without_entries(dictionary, &cuts.entries, text));
         }
         for (range, by) in &cuts.bases {
             let replacement = (*by).to_owned();
@@ -205,8 +211,8 @@ impl Editing<'_> {
     fn imports(&self, definition: DefinitionId, text: &str, removed: &mut Removed) -> Vec<Edit> {
         let statement = self.index.statement(definition);
         let mut edits = Vec::new();
-        // What an earlier import statement of the same block has run.
-        let mut run: HashMap<u32, HashSet<String>> = HashMap::new();
+        // By block of statements, what an earlier import statement of it has run.
+        let mut run_before: HashMap<u32, HashSet<String>> = HashMap::new();
         for (place, import) in statement.imports.iter().enumerate() {
             let is_whole_statement = statement.kind == StatementKind::Import;
             let Some(rewritten) = self.rewrite(definition, import) else {
@@ -214,8 +220,8 @@ impl Editing<'_> {
                 continue;
             };
             let mut lines = self.run_at((definition, place));
-            let run = run.entry(import.suite.id).or_default();
-            lines.retain(|line| run.insert(line.clone()));
+            let run_in_suite = run_before.entry(import.suite.id).or_default();
+            lines.retain(|line| run_in_suite.insert(line.clone()));
             lines.extend(rewritten);
             if !lines.is_empty() {
                 let replacement = join_statements(&lines, text, import.range);
@@ -265,11 +271,9 @@ impl Editing<'_> {
                     lines.extend(self.binding(definition, import, &wanted, global));
                 }
                 Entity::External(object) => {
-                    let mut line = external_import(import, &object, name, &wanted);
-                    if self.is_unused(definition, import, local) {
-                        line.push_str(UNUSED);
-                    }
-                    external.push((line, wanted == local));
+                    let mark = if self.is_unused(definition, import, local) { UNUSED } else { "" };
+                    let imports = external_imports(self.index, import, &object, name, &wanted);
+                    external.extend(imports.into_iter().map(|line| (line + mark, wanted == local)));
                 }
                 Entity::Module(file) if self.closure.namespaces.contains_key(&file) => {
                     let global = self.names.of(&Named::Module(file));
@@ -341,18 +345,18 @@ impl Editing<'_> {
         if global != wanted {
             return Some(format!("{wanted} = {global}"));
         }
-        // The block itself keeps its name.
+        // Only the block is not renamed where a local hides it.
         let is_hidden = is_shared(self.index, definition, import, wanted);
         is_hidden.then(|| format!("{wanted} = globals()[\"{global}\"]"))
     }
 
     /// What waits for this statement to run; it may name one thing twice.
     fn run_at(&self, place: Place) -> Vec<String> {
-        let run = |group: usize| match self.late.is_inline(group, place) {
+        let statements_of = |group: usize| match self.late.is_inline(group, place) {
             true => self.imports.of_group(&self.late.groups()[group]).iter().map(|(it, _)| (*it).to_owned()).collect(),
             false => vec![format!("{}()", self.names.of(&Named::Late(self.late.groups()[group].file)))],
         };
-        self.late.run_by(place).flat_map(run).collect()
+        self.late.run_by(place).flat_map(statements_of).collect()
     }
 
     /// Whether the module that the statement names is outside of the corpus; relative imports never are.
@@ -397,6 +401,26 @@ impl Removed {
     }
 }
 
+/// Entries go with all that stands before the next one, the last one with what stands before the closing brace.
+fn without_entries(dictionary: &Dictionary, left_out: &[TextRange], text: &str) -> Vec<Edit> {
+    let next = dictionary.entries.iter().skip(1).map(|entry| entry.range.start).chain([dictionary.end]);
+    let extents = dictionary.entries.iter().zip(next).filter(|(entry, _)| left_out.contains(&entry.range));
+    let extent =
+        |(entry, end): (&DictionaryEntry, u32)| TextRange::new(own_line(text, entry.range.start), own_line(text, end));
+    let edit = |range| Edit { range, replacement: String::new(), reason: "a shim leaves out this entry" };
+    extents.map(extent).map(edit).collect()
+}
+
+/// The start of the line on which nothing stands before `position`, else `position`.
+fn own_line(text: &str, position: u32) -> u32 {
+    let before = &text[..position as usize];
+    let indentation = before.len() - before.trim_end_matches([' ', '\t']).len();
+    match before[..before.len() - indentation].ends_with('\n') {
+        true => position - u32::try_from(indentation).expect("files are below 4 GiB"),
+        false => position,
+    }
+}
+
 /// The name that an import without `as` binds.
 fn local_name<'name>(import: &ImportStatement, name: &'name str) -> &'name str {
     match import.form {
@@ -405,15 +429,25 @@ fn local_name<'name>(import: &ImportStatement, name: &'name str) -> &'name str {
     }
 }
 
-/// An import of an external object that binds it as `wanted`.
-fn external_import(import: &ImportStatement, object: &External, name: &str, wanted: &str) -> String {
+/// Imports of an external object that bind it as `wanted`.
+fn external_imports(
+    index: &Index,
+    import: &ImportStatement,
+    object: &External,
+    name: &str,
+    wanted: &str,
+) -> Vec<String> {
     match object {
-        External::Module(module) => import_module(module, wanted),
-        External::Member { module, name } | External::Star { module, name } => import_member(module, name, wanted),
-        External::Root { package, .. } => match import.form {
-            ImportForm::Module => import_root(name, package, wanted),
-            ImportForm::From { .. } | ImportForm::Star { .. } => import_module(package, wanted),
-        },
+        External::Module(module) => vec![import_module(module, wanted)],
+        External::Member { module, name } | External::Star { module, name } => {
+            vec![import_member(module, name, wanted)]
+        }
+        External::Root { package, .. } if import.form == ImportForm::Module => vec![import_root(name, package, wanted)],
+        // It is imported from another file, with all that this one loads of it.
+        External::Root { package, file } => {
+            let modules = modules_of_root(index, package, *file, |_| true);
+            modules.iter().map(|module| import_root(module, package, wanted)).collect()
+        }
     }
 }
 
@@ -423,10 +457,13 @@ pub(super) fn import_module(module: &str, wanted: &str) -> String {
 
 /// `import a.b` where `a` is called `wanted`.
 pub(super) fn import_root(module: &str, package: &str, wanted: &str) -> String {
-    match wanted == package || module == package {
-        true => import_module(module, if wanted == package { module } else { wanted }),
+    if wanted == package {
+        format!("import {module}")
+    } else if module == package {
+        import_module(module, wanted)
+    } else {
         // It loads the module, and its value is the package.
-        false => format!("{wanted} = __import__(\"{module}\")"),
+        format!("{wanted} = __import__(\"{module}\")")
     }
 }
 
@@ -442,11 +479,16 @@ pub(super) fn import_member(module: &str, name: &str, wanted: &str) -> String {
 fn join_statements(lines: &[String], text: &str, range: TextRange) -> String {
     let start = text[..range.start as usize].rfind('\n').map_or(0, |newline| newline + 1);
     let before = &text[start..range.start as usize];
-    if before.trim().is_empty() {
-        return lines.join(&format!("\n{before}"));
-    }
-    let bare: Vec<&str> = lines.iter().map(|line| line.strip_suffix(UNUSED).unwrap_or(line)).collect();
-    bare.join("; ")
+    let begins_its_line = before.trim().is_empty();
+    let is_followed = text[range.end as usize..].trim_start_matches([' ', '\t']).starts_with(';');
+    // A comment would take what follows with it.
+    let has_comments = begins_its_line && !is_followed;
+    let shown = |line: &String| match has_comments {
+        true => line.clone(),
+        false => line.strip_suffix(UNUSED).unwrap_or(line).to_owned(),
+    };
+    let lines: Vec<String> = lines.iter().map(shown).collect();
+    lines.join(&if begins_its_line { format!("\n{before}") } else { "; ".to_owned() })
 }
 
 /// An edit that removes whole lines, with the empty line that sets them apart from what follows.

@@ -9,9 +9,9 @@ use super::type_imports::TypeImports;
 use super::users::UsersByObject;
 use super::uses::{Named, Uses, type_checking};
 use crate::closure::Closure;
-use crate::facts::StatementKind;
-use crate::index::{FileId, Index, Module, is_unguarded};
-use crate::resolve::External;
+use crate::facts::{Guard, ImportForm, ImportStatement, Statement, StatementKind};
+use crate::index::{DefinitionId, FileId, Index, Module, is_unguarded};
+use crate::resolve::{Entity, External};
 use crate::shim::Replacement;
 use crate::source::TextRange;
 use crate::stdlib;
@@ -26,6 +26,8 @@ pub(super) struct Imports {
     modules: [BTreeSet<String>; 2],
     /// By group and module, what is imported from it: name and the name it gets.
     members: [BTreeMap<String, BTreeSet<(String, String)>>; 2],
+    /// What no import statement can bind under its name.
+    assigned: BTreeSet<String>,
     /// Imports of packages that may not be there, which upstream reaches only through a module that it imports under a
     /// guard or in a function. They run where upstream's import of that module stood, so that they fail where and when
     /// they fail upstream.
@@ -46,8 +48,8 @@ pub(super) struct Imports {
 struct Deferred {
     name: String,
     statements: Vec<String>,
-    /// The import statement of upstream's that they stand for, where a file that uses the object has it.
-    upstream: Option<(FileId, TextRange)>,
+    /// The import statements of upstream's that they stand for, by the file that has one.
+    upstream: BTreeMap<FileId, TextRange>,
 }
 
 /// What the imports of a bundle depend on.
@@ -82,10 +84,12 @@ pub(super) fn collect(wanted: &Wanted<'_>) -> Imports {
             if is_sure || !may_be_missing(package) {
                 imports.add(index, uses, way, name);
             } else if late.defers(object) {
-                let upstream = || users.and_then(|users| users.files().find_map(|file| imported_in(index, file, way)));
-                let new = || Deferred { name: name.to_owned(), statements: Vec::new(), upstream: upstream() };
+                let new = || Deferred { name: name.to_owned(), statements: Vec::new(), upstream: BTreeMap::new() };
                 let deferred = imports.deferred.entry(object.clone()).or_insert_with(new);
                 deferred.statements.extend(statements(index, uses, way, name));
+                let files = users.into_iter().flat_map(|users| users.files());
+                let found = files.filter_map(|file| Some((file, imported_in(index, file, way)?.1)));
+                deferred.upstream.extend(found);
             } else {
                 // Nothing that waits would be there in time.
                 imports.optional.extend(statements(index, uses, way, name));
@@ -153,16 +157,18 @@ fn inner_packages(index: &Index, closure: &Closure) -> BTreeSet<String> {
 impl Imports {
     /// The import statements of a late group, with those of upstream's that they stand for.
     pub(super) fn of_group(&self, group: &Group) -> Vec<(&str, Option<(FileId, TextRange)>)> {
-        let deferred = group.imports.iter().filter_map(|object| self.deferred.get(object));
-        let statements =
-            deferred.flat_map(|it| it.statements.iter().map(|statement| (statement.as_str(), it.upstream)));
+        let deferred = group.imports.iter().filter_map(|(object, file)| Some((self.deferred.get(object)?, *file)));
+        let statements = deferred.flat_map(|(deferred, file)| {
+            let upstream = deferred.upstream.get(&file).map(|range| (file, *range));
+            deferred.statements.iter().map(move |statement| (statement.as_str(), upstream))
+        });
         let mut seen = BTreeSet::new();
         statements.filter(|(statement, _)| seen.insert(*statement)).collect()
     }
 
     /// The names that the import statements of a late group bind.
     pub(super) fn names_of_group(&self, group: &Group) -> impl Iterator<Item = String> {
-        group.imports.iter().filter_map(|object| self.deferred.get(object)).map(|deferred| deferred.name.clone())
+        group.imports.iter().filter_map(|(object, _)| self.deferred.get(object)).map(|deferred| deferred.name.clone())
     }
 
     fn add(&mut self, index: &Index, uses: &Uses<'_>, way: &External, name: &str) {
@@ -173,7 +179,10 @@ impl Imports {
                 members.insert((member.clone(), name.to_owned()));
             }
             External::Member { .. } | External::Module(_) | External::Root { .. } | External::Star { .. } => {
-                self.modules[group].extend(statements(index, uses, way, name));
+                let (imports, assigned): (Vec<String>, Vec<String>) =
+                    statements(index, uses, way, name).into_iter().partition(|statement| is_import(statement));
+                self.modules[group].extend(imports);
+                self.assigned.extend(assigned);
             }
         }
     }
@@ -197,6 +206,7 @@ impl Imports {
                 groups.push(statements);
             }
         }
+        groups.extend((!self.assigned.is_empty()).then(|| self.assigned.iter().cloned().collect()));
         groups.extend(self.for_types.iter().map(|statement| vec![statement.trim_end().to_owned()]));
         groups.extend(self.replaced.iter().map(|statements| vec![format!("\n{statements}")]));
         for statement in &self.optional {
@@ -222,48 +232,61 @@ fn statements(index: &Index, uses: &Uses<'_>, way: &External, name: &str) -> Vec
     }
 }
 
-/// The statement by which `file` itself imports an external object.
-fn imported_in(index: &Index, file: FileId, way: &External) -> Option<(FileId, TextRange)> {
+fn is_import(statement: &str) -> bool {
+    statement.starts_with("import ") || statement.starts_with("from ")
+}
+
+/// The statement by which `file` itself imports an external object as it runs, and the import in it.
+pub(super) fn imported_in(index: &Index, file: FileId, way: &External) -> Option<(DefinitionId, TextRange)> {
     let facts = &index.file(file).facts;
-    let is_way = |module: &str| match way {
-        External::Module(path) | External::Member { module: path, .. } | External::Star { module: path, .. } => {
-            module == path
-        }
-        External::Root { package, .. } => module.split('.').next() == Some(package),
+    let wanted = Entity::External(way.clone());
+    let imports_way = |import: &&ImportStatement| {
+        let is_star = || match (way, import.form) {
+            (External::Star { module, .. }, ImportForm::Star { .. }) => {
+                import.absolute_modules(facts).contains(&module.as_str())
+            }
+            _ => false,
+        };
+        let mut places = 0..u32::try_from(import.names.len()).expect("files are below 4 GiB");
+        let runs = import.scope.0 == 0 && !import.guards.contains(&Guard::TypeChecking);
+        runs && (places.any(|place| index.resolve_imported(file, import, place) == wanted) || is_star())
     };
-    let mut imports = facts.statements.iter().flat_map(|statement| &statement.imports);
-    let import = imports.find(|import| import.absolute_modules(facts).into_iter().any(is_way))?;
-    Some((file, import.range))
+    (0u32..).zip(&facts.statements).find_map(|(statement, it)| {
+        Some((DefinitionId { file, statement }, it.imports.iter().find(imports_way)?.range))
+    })
 }
 
 /// The modules `a.b` that `file` imports and of which it uses attributes, else `a`.
 fn root_modules(index: &Index, uses: &Uses<'_>, package: &str, file: FileId) -> BTreeSet<String> {
-    let indexed = index.file(file);
     let no_paths = BTreeSet::new();
     let paths = uses.root_paths.get(&(file, package.to_owned())).unwrap_or(&no_paths);
-    let mut modules = BTreeSet::new();
-    let mut plain = false;
-    for (statement, _) in indexed.binders(package) {
-        let statement = indexed.statement(statement);
-        if statement.kind != StatementKind::Import {
-            continue;
-        }
-        for name in statement.imports.iter().flat_map(|import| &import.names).filter(|name| name.alias.is_none()) {
-            let module = indexed.facts.name(name.name);
-            let Some(submodule) = module.strip_prefix(package).and_then(|rest| rest.strip_prefix('.')) else {
-                plain |= module == package;
-                continue;
-            };
-            let first = submodule.split('.').next().expect("split yields at least one part");
-            if paths.iter().any(|path| path.first().is_some_and(|attribute| attribute == first)) {
-                modules.insert(module.to_owned());
-            }
-        }
-    }
-    if plain || modules.is_empty() {
+    let is_used = |module: &str| {
+        let first = module[package.len()..].split('.').nth(1);
+        first.is_none_or(|first| paths.iter().any(|path| path.first().is_some_and(|attribute| attribute == first)))
+    };
+    let plain_statements = |statement: &Statement| statement.kind == StatementKind::Import;
+    let mut modules = modules_of_root(index, package, file, plain_statements);
+    modules.retain(|module| is_used(module));
+    if modules.is_empty() {
         modules.insert(package.to_owned());
     }
     modules
+}
+
+/// The modules `a` and `a.b` that the import statements of `file` at module level load when they bind `a`.
+pub(super) fn modules_of_root(
+    index: &Index,
+    package: &str,
+    file: FileId,
+    is_wanted: impl Fn(&Statement) -> bool,
+) -> BTreeSet<String> {
+    let facts = &index.file(file).facts;
+    let statements = facts.statements.iter().filter(|statement| is_wanted(statement));
+    let imports = statements.flat_map(|statement| &statement.imports);
+    let at_top = imports.filter(|import| import.scope.0 == 0 && import.form == ImportForm::Module);
+    let names = at_top.flat_map(|import| &import.names).filter(|name| name.alias.is_none());
+    let modules = names.map(|name| facts.name(name.name));
+    modules.filter(|module| module.split('.').next() == Some(package)).map(str::to_owned).collect()
 }
 
 /// `from a import b, c as d`, over several lines where it is long.

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::graph::{Graph, Item};
-use super::imports::may_be_missing;
+use super::imports::{imported_in, may_be_missing};
 use super::users::{Users, UsersByObject};
 use super::uses::Uses;
 use crate::closure::Closure;
@@ -22,6 +22,8 @@ pub(super) type Place = (DefinitionId, usize);
 pub(super) struct Gateway {
     pub(super) place: Place,
     pub(super) at_module_level: bool,
+    /// It stands in a `try`, so that what it raises may be caught.
+    is_tried: bool,
     /// The files that then run, by imported module.
     reached: Vec<FileSet>,
 }
@@ -46,8 +48,8 @@ pub(super) type Object = (String, String);
 /// What runs at the same import statements.
 #[derive(Debug)]
 pub(super) struct Group {
-    /// What is imported first, sorted by the order in which upstream imports it.
-    pub(super) imports: Vec<Object>,
+    /// What is imported first, sorted by the order in which upstream imports it, each with the first file that does.
+    pub(super) imports: Vec<(Object, FileId)>,
     /// Sorted by the order in which upstream runs them.
     pub(super) items: Vec<Item>,
     /// The file after which its function is named. What is of one file is in one group.
@@ -67,7 +69,7 @@ impl Late {
 
     /// Whether the import of an external object waits.
     pub(super) fn defers(&self, object: &Object) -> bool {
-        self.groups.iter().any(|group| group.imports.contains(object))
+        self.groups.iter().flat_map(|group| &group.imports).any(|(other, _)| other == object)
     }
 
     /// Whether a group that runs at this import statement can do so in its place: nothing but imports, at the top level
@@ -77,6 +79,11 @@ impl Late {
             |gateway: &Gateway| gateway.at_module_level && self.group_of(Item::Definition(gateway.place.0)).is_none();
         let gateways = self.groups[group].gateways.iter().map(|gateway| &self.gateways[*gateway]);
         self.groups[group].items.is_empty() && gateways.filter(|gateway| gateway.place == place).all(is_at_top)
+    }
+
+    /// Whether an import statement that runs the group stands in a `try`.
+    pub(super) fn is_tried(&self, group: &Group) -> bool {
+        group.gateways.iter().any(|gateway| self.gateways[*gateway].is_tried)
     }
 
     /// The groups that are written as functions.
@@ -118,7 +125,7 @@ pub(super) fn find(
         return Late::default();
     }
     let gateways = gateways(index, closure);
-    let mut search = Search::new(index, graph, &gateways, &always, &unsure);
+    let mut search = Search::new(index, uses, graph, &gateways, &always, &unsure);
     search.spread();
     search.take_back();
     let groups = search.groups();
@@ -158,7 +165,8 @@ fn gateways(index: &Index, closure: &Closure) -> Vec<Gateway> {
             if !files.is_empty() {
                 let reached = files.into_iter().map(|file| index.imports().always_imports(file)).collect();
                 let at_module_level = import.stands_in.0 == 0;
-                gateways.push(Gateway { place: (*definition, number), at_module_level, reached });
+                let is_tried = import.guards.iter().any(|guard| matches!(guard, Guard::TryImport | Guard::Try));
+                gateways.push(Gateway { place: (*definition, number), at_module_level, is_tried, reached });
             }
         }
     }
@@ -167,6 +175,7 @@ fn gateways(index: &Index, closure: &Closure) -> Vec<Gateway> {
 
 struct Search<'search> {
     index: &'search Index,
+    uses: &'search Uses<'search>,
     graph: &'search Graph,
     unsure: &'search [(Object, &'search Users)],
     /// For each node, the import statements that run it late; none where it cannot wait.
@@ -181,6 +190,7 @@ struct Search<'search> {
 impl<'search> Search<'search> {
     fn new(
         index: &'search Index,
+        uses: &'search Uses<'search>,
         graph: &'search Graph,
         all_gateways: &'search [Gateway],
         always: &'search FileSet,
@@ -202,7 +212,7 @@ impl<'search> Search<'search> {
         let waits = graph.items().zip(&gateways).map(|(item, gateways)| !gateways.is_empty() && may_fail(&item));
         let waits = waits.collect();
         let waits_when_called = graph.items().map(|item| is_one(&item, |users| &users.lazy)).collect();
-        Self { index, graph, unsure, gateways, all_gateways, waits, waits_when_called }
+        Self { index, uses, graph, unsure, gateways, all_gateways, waits, waits_when_called }
     }
 
     /// What needs something that waits has to wait itself.
@@ -288,12 +298,14 @@ impl<'search> Search<'search> {
         self.unsure.iter().filter(move |(_, users)| users.eager.is_subset(&waiting))
     }
 
-    /// When upstream imports the object in this file: by its name, else by the first star.
+    /// When upstream imports the object for this file, which may have it from another one.
     fn import_rank(&self, file: FileId, object: &Object) -> u32 {
-        let indexed = self.index.file(file);
-        let by_name = indexed.binders(&object.1).map(|(statement, _)| statement).next();
-        let first = by_name.or_else(|| indexed.first_star()).unwrap_or(0);
-        self.index.imports().rank(DefinitionId { file, statement: first })
+        let mut ways = self.uses.externals[object].iter();
+        let itself = ways.find_map(|way| imported_in(self.index, file, way)).map(|(definition, _)| definition);
+        let from_others = || self.index.file(file).binders(&object.1).map(|(statement, _)| statement).next();
+        // A star import of another file has no name to be found by.
+        let first = || DefinitionId { file, statement: from_others().unwrap_or(0) };
+        self.index.imports().rank(itself.unwrap_or_else(first))
     }
 }
 
@@ -312,7 +324,7 @@ impl Together {
         let by_items = self.items.iter().rev().find_map(|item| item.file());
         let by_imports = ranked.last().map(|((_, file), _)| *file);
         let file = by_items.or(by_imports).expect("what waits is in a file");
-        let imports = ranked.into_iter().map(|(_, object)| object).collect();
+        let imports = ranked.into_iter().map(|((_, file), object)| (object, file)).collect();
         Group { imports, items: self.items, file, gateways }
     }
 }

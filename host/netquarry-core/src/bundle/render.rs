@@ -116,7 +116,7 @@ impl Writing<'_> {
         }
     }
 
-    /// A function that runs its items once. Import statements look themselves whether they have run.
+    /// A function that runs its items once. One of imports alone needs no such mark: Python runs a module once.
     fn late_group(&mut self, number: usize) {
         let parts = self.parts;
         let group = &parts.late.groups()[number];
@@ -151,8 +151,12 @@ impl Writing<'_> {
             self.page.indent(start);
             self.page.push(&format!("    except BaseException:\n        del {function}.begun\n        raise\n"));
         }
-        let mark = format!("\n\n{function}._dynamo_marked_constant = True");
-        self.page.push(&format!("{mark}  # torch.compile runs it while it traces, as it runs imports\n"));
+        // Import statements it runs anyway; what is raised while it traces no handler of the block would catch.
+        let has_star = statements.iter().any(|(statement, _)| is_star(statement));
+        if (has_star || !items.is_empty()) && !parts.late.is_tried(group) {
+            let mark = format!("\n\n{function}._dynamo_marked_constant = True");
+            self.page.push(&format!("{mark}  # torch.compile runs it while it traces, as it runs imports\n"));
+        }
         self.previous = Some(Place { file: None, is_block: true });
     }
 
@@ -181,10 +185,14 @@ impl Writing<'_> {
 
 /// An import statement as a line of a function. There are no stars in functions.
 fn in_function(statement: &str) -> String {
-    match statement.ends_with(" *") {
+    match is_star(statement) {
         true => format!("exec(\"{statement}\", globals())\n"),
         false => format!("{statement}\n"),
     }
+}
+
+fn is_star(statement: &str) -> bool {
+    statement.ends_with(" *")
 }
 
 /// The names that items bind in the bundle.

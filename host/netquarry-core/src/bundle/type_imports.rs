@@ -6,11 +6,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use super::imports::modules_of_root;
 use super::uses::Uses;
 use crate::closure::Closure;
 use crate::facts::ReferenceBinding;
 use crate::index::Index;
-use crate::resolve::{Entity, External};
+use crate::resolve::{Entity, External, Missing};
 
 /// What is imported for type checkers alone.
 #[derive(Debug, Default)]
@@ -30,7 +31,8 @@ impl TypeImports {
         self.members.entry(module.to_owned()).or_default().insert((name.to_owned(), wanted.to_owned()));
     }
 
-    fn add(&mut self, index: &Index, entity: &Entity, wanted: &str) {
+    /// Returns whether there is an import that binds the name.
+    fn add(&mut self, index: &Index, entity: &Entity, wanted: &str) -> bool {
         match entity {
             Entity::Variable(variable) => {
                 let module = index.file(variable.file).module();
@@ -39,18 +41,23 @@ impl TypeImports {
             Entity::External(External::Member { module, name } | External::Star { module, name }) => {
                 self.add_member(module, name, wanted);
             }
+            Entity::External(External::Root { package, file }) if package == wanted => {
+                let modules = modules_of_root(index, package, *file, |_| true);
+                self.modules.extend(modules.into_iter().map(|module| (module.clone(), module)));
+            }
             Entity::External(External::Module(module) | External::Root { package: module, .. }) => {
+                self.modules.insert((module.clone(), wanted.to_owned()));
+            }
+            Entity::Missing(Missing { module, name: Some(name) }) => self.add_member(module, name, wanted),
+            Entity::Missing(Missing { module, name: None }) => {
                 self.modules.insert((module.clone(), wanted.to_owned()));
             }
             Entity::Module(file) => {
                 self.modules.insert((index.file(*file).module().to_owned(), wanted.to_owned()));
             }
-            Entity::Namespace(..)
-            | Entity::Builtin
-            | Entity::ModuleAttribute
-            | Entity::Undefined
-            | Entity::Missing(_) => {}
+            Entity::Namespace(..) | Entity::Builtin | Entity::ModuleAttribute | Entity::Undefined => return false,
         }
+        true
     }
 }
 
@@ -68,13 +75,15 @@ pub(super) fn find(index: &Index, closure: &Closure, uses: &Uses<'_>) -> TypeImp
             }
             let bound: &HashSet<&str> = bound.get_or_insert_with(|| bound_names(index, closure, uses));
             let wanted = index.file(definition.file).facts.name(reference.name);
-            if !bound.contains(wanted) && seen.insert(wanted) {
+            if !bound.contains(wanted) && !seen.contains(wanted) {
                 let entity = index.resolve_global(definition.file, wanted);
                 let declared = match entity {
                     Entity::Variable(variable) => index.declared(variable),
                     _ => None,
                 };
-                imports.add(index, &declared.unwrap_or(entity), wanted);
+                if imports.add(index, &declared.unwrap_or(entity), wanted) {
+                    seen.insert(wanted);
+                }
             }
         }
     }

@@ -1,8 +1,8 @@
 //! Annotations that nobody evaluates, or of which a shim knows that nobody reads them.
 
 use super::Closing;
-use crate::facts::{Evaluation, Reference};
-use crate::index::DefinitionId;
+use crate::facts::{ClassFacts, Evaluation, FunctionFacts, Reference};
+use crate::index::{DefinitionId, Variable};
 use crate::resolve::{Entity, Resolution};
 use crate::source::TextRange;
 
@@ -16,9 +16,11 @@ impl Closing<'_> {
     /// The annotations of a definition that are to be kept as strings, and all text of it that names types alone.
     pub(super) fn postpone_annotations(&self, definition: DefinitionId) -> (Vec<TextRange>, Vec<TextRange>) {
         let index = self.index;
-        if self.rules.postponed_annotations(&index.definition_path(definition)).is_none() {
+        let unread = self.unread(definition);
+        if unread.is_empty() {
             return (Vec::new(), Vec::new());
         }
+        let is_unread = |range: TextRange| unread.iter().any(|unread| unread.contains(range));
         let statement = index.statement(definition);
         let names_corpus = |range: &&TextRange| {
             let mut inside = statement.references.iter().filter(|reference| range.contains(reference.range));
@@ -27,9 +29,29 @@ impl Closing<'_> {
                 !matches!(entity, Entity::External(_) | Entity::Builtin | Entity::ModuleAttribute)
             })
         };
-        let postponed: Vec<TextRange> = statement.annotations.iter().filter(names_corpus).copied().collect();
+        let annotations = statement.annotations.iter().filter(|range| is_unread(**range));
+        let postponed: Vec<TextRange> = annotations.filter(names_corpus).copied().collect();
         let never = statement.references.iter().filter(|reference| reference.evaluation == Evaluation::Never);
-        let types = never.map(|reference| reference.range).chain(postponed.iter().copied()).collect();
+        let never = never.map(|reference| reference.range).filter(|range| is_unread(*range));
+        let types = never.chain(postponed.iter().copied()).collect();
         (postponed, types)
+    }
+
+    /// The parts of a definition, all of it or single methods, of which a shim says that nothing reads the annotations.
+    fn unread(&self, definition: DefinitionId) -> Vec<TextRange> {
+        let index = self.index;
+        let statement = index.statement(definition);
+        let path = index.definition_path(definition);
+        if self.rules.postponed_annotations(&path).is_some() {
+            return vec![statement.range];
+        }
+        let facts = &index.file(definition.file).facts;
+        let methods =
+            statement.classes.iter().flat_map(|class| class.methods.iter().map(move |method| (class, method)));
+        let is_unread = |class: &ClassFacts, method: &FunctionFacts| {
+            let class = index.variable_path(Variable { file: definition.file, name: class.name });
+            self.rules.postponed_annotations(&format!("{class}.{}", facts.name(method.name))).is_some()
+        };
+        methods.filter(|(class, method)| is_unread(class, method)).map(|(_, method)| method.range).collect()
     }
 }

@@ -18,6 +18,8 @@ pub struct Cuts {
     pub members: Vec<(TextRange, Suite)>,
     /// Methods and attributes with the statements that take their place.
     pub replaced_members: Vec<(TextRange, String)>,
+    /// Entries of a dictionary, from the key's start to the value's end.
+    pub entries: Vec<TextRange>,
     /// Base classes with the comma beside them, and what stands there instead.
     pub bases: Vec<(TextRange, &'static str)>,
 }
@@ -29,7 +31,8 @@ impl Cuts {
         let members = self.members.iter().map(|(range, _)| *range);
         let replaced = self.replaced_members.iter().map(|(range, _)| *range);
         let bases = self.bases.iter().map(|(range, _)| *range);
-        let mut gone = self.decorators.iter().copied().chain(calls).chain(members).chain(replaced).chain(bases);
+        let listed = self.decorators.iter().chain(&self.entries).copied();
+        let mut gone = listed.chain(calls).chain(members).chain(replaced).chain(bases);
         gone.any(|gone| gone.contains(range))
     }
 }

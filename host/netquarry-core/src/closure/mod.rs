@@ -5,6 +5,7 @@
 mod annotations;
 mod ask;
 mod cuts;
+mod named_tables;
 mod namespace;
 mod operators;
 mod registrations;
@@ -12,7 +13,7 @@ mod registries;
 mod rules;
 mod substitutions;
 
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 
 use crate::facts::{Access, Binding, BindingKind, Guard, Reference, ReferenceBinding, Symbol};
 use crate::index::{DefinitionId, FileId, Index, Module, Variable};
@@ -152,6 +153,8 @@ pub fn close(index: &Index, rules: &Rules, target: Target) -> Closure {
         left_out_records: Vec::new(),
         keys: Vec::new(),
         unknown_keys: Vec::new(),
+        named_tables: Vec::new(),
+        held_keys: BTreeSet::new(),
     };
     let need = Need { by: None, reference: String::new(), confidence: Confidence::DirectImport };
     closing.need_variable(target.variable, need);
@@ -159,11 +162,14 @@ pub fn close(index: &Index, rules: &Rules, target: Target) -> Closure {
         while let Some(definition) = closing.waiting.pop_front() {
             closing.follow(definition);
         }
-        if !closing.enter_registries() {
+        let has_entered = [closing.enter_registries(), closing.enter_named_tables()];
+        if has_entered == [false, false] {
             break;
         }
     }
+    let left_out = closing.named_table_records();
     let mut closure = closing.closure;
+    closure.replaced.extend(left_out);
     closure.replaced.extend(closing.left_out_records.into_iter().map(|(_, _, record)| record));
     closure.unknown_keys = closing.unknown_keys;
     closure.unknown_keys.sort();
@@ -192,6 +198,10 @@ struct Closing<'index> {
     /// The strings of the closure's definitions that may be keys, by their place in `Statement::keys`.
     keys: Vec<(DefinitionId, u32)>,
     unknown_keys: Vec<UnknownKey>,
+    /// The definitions of dictionaries by names, of which entries were left out.
+    named_tables: Vec<DefinitionId>,
+    /// The keys of such dictionaries that the closure asks for.
+    held_keys: BTreeSet<&'index str>,
 }
 
 impl Closing<'_> {
@@ -286,7 +296,9 @@ impl Closing<'_> {
         let mut cuts = self.cut(definition);
         cuts.decorators.extend(entries);
         cuts.calls.extend(entering_calls);
+        cuts.entries = self.leave_out_named_entries(definition);
         self.note_keys(definition);
+        self.hold_keys(definition);
         self.complete_operators(definition);
         let (postponed, types) = self.postpone_annotations(definition);
         let mut resolutions = Vec::with_capacity(statement.references.len());
@@ -304,6 +316,19 @@ impl Closing<'_> {
         closed.resolutions = resolutions;
         closed.cuts = cuts;
         closed.postponed = postponed;
+    }
+
+    /// Brings what stands in a part of a definition that was left out before.
+    fn follow_references_in(&mut self, definition: DefinitionId, range: TextRange) {
+        let index = self.index;
+        let references = index.statement(definition).references.iter().zip(index.resolutions(definition));
+        for (place, (reference, resolution)) in references.enumerate() {
+            if range.contains(reference.range) {
+                let resolution = self.follow_reference(definition, reference, resolution.clone());
+                let closed = self.closure.definitions.get_mut(&definition).expect("only parts of it were left out");
+                closed.resolutions[place] = Some(resolution);
+            }
+        }
     }
 
     /// Brings what a reference means; returns it as the closure has it.

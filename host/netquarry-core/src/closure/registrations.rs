@@ -285,7 +285,7 @@ fn explicit_keys(index: &Index, definition: DefinitionId, range: TextRange, rule
     keys.filter(|key| match key.place {
         KeyPlace::Positional => true,
         KeyPlace::Named(name) => facts.name(name) == rule.key_argument,
-        KeyPlace::Item | KeyPlace::Schema => false,
+        KeyPlace::Item | KeyPlace::Value | KeyPlace::Schema => false,
     })
     .map(|key| key.value.clone())
     .collect()

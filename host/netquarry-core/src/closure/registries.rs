@@ -105,15 +105,7 @@ impl Closing<'_> {
         closed.cuts.decorators.retain(|range| *range != entry.range);
         closed.cuts.calls.retain(|call| call.range != entry.range);
         self.left_out_records.retain(|(definition, range, _)| (*definition, *range) != (entry.definition, entry.range));
-        let index = self.index;
-        let references = index.statement(entry.definition).references.iter().zip(index.resolutions(entry.definition));
-        for (place, (reference, resolution)) in references.enumerate() {
-            if entry.range.contains(reference.range) {
-                let resolution = self.follow_reference(entry.definition, reference, resolution.clone());
-                let closed = self.closure.definitions.get_mut(&entry.definition).expect("seen above");
-                closed.resolutions[place] = Some(resolution);
-            }
-        }
+        self.follow_references_in(entry.definition, entry.range);
     }
 
     fn follow_key(&mut self, definition: DefinitionId, key: &KeyString) {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
+use super::named_tables::NamedTables;
 use super::registrations::Registrations;
 use crate::dynamic::{DynamicAnswer, DynamicQuestion};
 use crate::facts::FileFacts;
@@ -27,6 +28,7 @@ pub struct Rules {
     tables: Vec<ShimTables>,
     dynamics: Option<Arc<dyn Dynamics>>,
     registrations: Arc<OnceLock<Registrations>>,
+    named_tables: Arc<OnceLock<NamedTables>>,
     /// The facts of the replacements' texts.
     replacements: Arc<HashMap<String, FileFacts>>,
 }
@@ -42,7 +44,7 @@ impl Rules {
     pub fn new(tables: Vec<ShimTables>) -> Self {
         let texts = tables.iter().flat_map(|tables| &tables.replaced_definitions);
         let replacements = texts.map(|rule| (rule.by.clone(), syntax::facts(rule.by.as_bytes()))).collect();
-        Self { tables, dynamics: None, registrations: Arc::default(), replacements: Arc::new(replacements) }
+        Self { tables, replacements: Arc::new(replacements), ..Self::default() }
     }
 
     pub fn with_dynamics(self, dynamics: Arc<dyn Dynamics>) -> Self {
@@ -73,6 +75,11 @@ impl Rules {
         self.first(path, |tables| &tables.postponed_annotations, |rule| &rule.path)
     }
 
+    /// The rule about a dictionary that gives classes something by their names, and the shim that states it.
+    pub fn named_table(&self, path: &str) -> Option<(&Rule, &str)> {
+        self.first(path, |tables| &tables.named_tables, |rule| &rule.path)
+    }
+
     /// The rule that leaves out a method or an attribute, and the shim that states it.
     pub fn dropped_member(&self, path: &str) -> Option<(&Rule, &str)> {
         self.first(path, |tables| &tables.dropped_members, |rule| &rule.path)
@@ -95,6 +102,15 @@ impl Rules {
     /// What the files of the index register.
     pub(super) fn registrations(&self, index: &Index) -> &Registrations {
         self.registrations.get_or_init(|| Registrations::gather(index, self))
+    }
+
+    pub(super) fn has_named_tables(&self) -> bool {
+        self.tables.iter().any(|tables| !tables.named_tables.is_empty())
+    }
+
+    /// The dictionaries of the index that give classes something by their names.
+    pub(super) fn named_tables(&self, index: &Index) -> &NamedTables {
+        self.named_tables.get_or_init(|| NamedTables::gather(index, self))
     }
 
     /// The facts of a replacement's text.

@@ -86,11 +86,6 @@ impl IndexedFile {
             .map(|(statement, binding)| (*statement, &self.statement(*statement).bindings[*binding as usize]))
     }
 
-    /// The statement of the first star import at module level.
-    pub fn first_star(&self) -> Option<u32> {
-        self.stars.first().map(|(statement, _)| *statement)
-    }
-
     /// The global names that the file binds itself, in no particular order.
     pub fn bound_names(&self) -> impl Iterator<Item = &str> {
         self.binders.keys().map(|name| &**name)

@@ -86,9 +86,13 @@ fn render_statement(facts: &FileFacts, text: &str, statement: &Statement, output
             KeyPlace::Positional => "positional".to_owned(),
             KeyPlace::Named(name) => format!("named {}", facts.name(name)),
             KeyPlace::Item => "item".to_owned(),
+            KeyPlace::Value => "value".to_owned(),
             KeyPlace::Schema => "schema".to_owned(),
         };
         writeln!(output, "    key {:?} at `{}` {place}", key.value, slice(key.range))?;
+    }
+    for entry in statement.dictionary.iter().flat_map(|dictionary| &dictionary.entries) {
+        writeln!(output, "    entry {:?} `{}`", entry.key, slice(entry.range))?;
     }
     let annotations: Vec<_> = statement.annotations.iter().map(|range| slice(*range)).collect();
     if !annotations.is_empty() {

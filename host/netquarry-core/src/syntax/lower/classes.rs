@@ -65,11 +65,17 @@ impl Lowerer<'_> {
             decorators: self.decorator_facts(&class.decorator_list),
             methods,
             attributes,
-            members: class.body.iter().filter_map(|statement| self.member(statement)).collect(),
+            members: self.members(&class.body),
             suite,
             docstring: self.docstring(&class.body),
             conditional: self.context.conditional,
         }
+    }
+
+    fn members(&mut self, body: &[ast::Stmt]) -> Vec<Member> {
+        let docstring = self.docstring(body);
+        let documentation = docstring.map(|range| Member { name: self.names.identifier("__doc__"), range });
+        documentation.into_iter().chain(body.iter().filter_map(|statement| self.member(statement))).collect()
     }
 
     fn member(&mut self, statement: &ast::Stmt) -> Option<Member> {

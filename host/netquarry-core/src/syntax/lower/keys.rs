@@ -4,9 +4,10 @@ use rustpython_parser::ast::{self, Ranged};
 
 use super::Lowerer;
 use super::calls::{is_identifier, string_constant};
-use crate::facts::{KeyPlace, KeyString};
+use crate::facts::{Dictionary, DictionaryEntry, KeyPlace, KeyString, StatementKind};
 use crate::syntax::names::normalized;
 use crate::syntax::scopes::MODULE;
+use crate::syntax::text::Span;
 
 const LONGEST_KEY: usize = 96;
 
@@ -42,13 +43,33 @@ impl Lowerer<'_> {
         self.note_keys(KeyPlace::Item, slice);
     }
 
-    /// `options["type"] = "BN"`
+    /// `options["type"] = "BN"`, `self.kind = "BN"`
     pub(super) fn keys_of_assignment(&mut self, targets: &[ast::Expr], value: &ast::Expr) {
         for target in targets {
-            if let ast::Expr::Subscript(subscript) = target {
-                self.note_named_key(&subscript.slice, value);
+            match target {
+                ast::Expr::Subscript(subscript) => self.note_named_key(&subscript.slice, value),
+                ast::Expr::Name(_) | ast::Expr::Attribute(_) => {
+                    if let Some(ast::Constant::Str(text)) = string_constant(value).map(|constant| &constant.value) {
+                        self.note_key(KeyPlace::Value, value, text);
+                    }
+                }
+                _ => {}
             }
         }
+    }
+
+    /// The dictionary that the statement at hand binds to a name.
+    pub(super) fn note_dictionary(&mut self, value: &ast::Expr) {
+        let (ast::Expr::Dict(dictionary), StatementKind::Assign) = (value, self.draft.statement.kind) else { return };
+        let entries = dictionary.keys.iter().zip(&dictionary.values).map(|(key, value)| {
+            let key = string_constant(key.as_ref()?)?;
+            let span = Span { start: key.start().into(), end: value.end().into() };
+            let range = self.text.original_range(span);
+            key.value.as_str().map(|key| DictionaryEntry { key: key.as_str().into(), range })
+        });
+        let entries: Option<Vec<DictionaryEntry>> = entries.collect();
+        let end = self.range(value).end - 1;
+        self.draft.statement.dictionary = entries.map(|entries| Dictionary { entries, end });
     }
 
     fn note_named_key(&mut self, name: &ast::Expr, value: &ast::Expr) {

@@ -356,6 +356,7 @@ fn empty_statement(range: TextRange, leading_comments: u32, kind: StatementKind)
         annotations: Vec::new(),
         classes: Vec::new(),
         functions: Vec::new(),
+        dictionary: None,
     }
 }
 

@@ -100,6 +100,7 @@ impl Lowerer<'_> {
 
     fn assign(&mut self, assign: &ast::StmtAssign) {
         self.keys_of_assignment(&assign.targets, &assign.value);
+        self.note_dictionary(&assign.value);
         let constant = self.constant_bound(&assign.value);
         let end = Span::from(assign.range).end;
         for target in &assign.targets {
@@ -118,6 +119,7 @@ impl Lowerer<'_> {
         match &*assign.target {
             ast::Expr::Name(name) => match &assign.value {
                 Some(value) => {
+                    self.note_dictionary(value);
                     let constant = self.constant_bound(value);
                     self.binding_at(end, |lowerer| {
                         let symbol = lowerer.bind(&name.id, name.range.into(), BindingKind::Assignment);
