@@ -127,8 +127,9 @@ pub struct ReplacedRecord {
 /// One edit of upstream's text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EditRecord {
-    /// `timm/layers/x.py:12`
+    /// `timm/layers/x.py:12`; `timm/layers/x.py:12-340` where `before` has but the first lines of what was left out.
     pub upstream: String,
+    /// Ends with a line `...` where more was left out.
     pub before: String,
     pub after: String,
     /// One of few sentences, which a library has hundreds of thousands of times.

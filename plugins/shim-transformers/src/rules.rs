@@ -224,7 +224,7 @@ pub(crate) const NAMED_TABLES: [(&str, &str); 1] = [(
 )];
 
 /// What is replaced: path, statements, and why they claim to do the same.
-pub(crate) const REPLACED: [(&str, &str, &str); 26] = [
+pub(crate) const REPLACED: [(&str, &str, &str); 25] = [
     (
         "huggingface_hub.dataclasses.strict",
         include_str!("../replacements/strict.py"),
@@ -352,9 +352,4 @@ pub(crate) const REPLACED: [(&str, &str, &str); 26] = [
     ),
     ("packaging", include_str!("../replacements/packaging.py"), "torch carries a copy of this package"),
     ("packaging.version", "from torch._vendor.packaging import version\n", "torch carries a copy of this package"),
-    (
-        "transformers.__version__",
-        "__version__ = None\n",
-        "the version of the package, which configurations write into the files that they are saved in",
-    ),
 ];

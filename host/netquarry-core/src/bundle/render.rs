@@ -21,6 +21,9 @@ use crate::syntax;
 /// Of what stands in a function that upstream has at module level.
 const INDENTATION: &str = "        ";
 
+/// So many lines of what is left out stand in the record: methods can be hundreds of lines long.
+const SHOWN: u32 = 3;
+
 pub(super) struct Parts<'parts> {
     pub(super) index: &'parts Index,
     pub(super) closure: &'parts Closure,
@@ -382,13 +385,20 @@ impl Page {
     }
 
     fn note(&mut self, edit: &Edit, path: &str, line: u32, text: &str) {
-        self.edits.push(EditRecord {
-            upstream: format!("{path}:{line}"),
-            before: edit.range.slice(text).to_owned(),
-            after: edit.replacement.clone(),
-            reason: edit.reason.into(),
-        });
+        let before = edit.range.slice(text);
+        let more = line_ends(before.trim_end());
+        let is_shortened = edit.replacement.is_empty() && more >= SHOWN;
+        let (upstream, before) = match is_shortened {
+            true => (format!("{path}:{line}-{}", line + more), first_lines(before)),
+            false => (format!("{path}:{line}"), before.to_owned()),
+        };
+        self.edits.push(EditRecord { upstream, before, after: edit.replacement.clone(), reason: edit.reason.into() });
     }
+}
+
+fn first_lines(text: &str) -> String {
+    let lines = text.split_inclusive('\n').take(SHOWN as usize);
+    lines.chain(["...\n"]).collect()
 }
 
 /// The end of the comment that follows on the same line, or `end` where something else does.
