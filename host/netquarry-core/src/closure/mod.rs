@@ -15,7 +15,7 @@ mod substitutions;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 
-use crate::facts::{Access, Binding, BindingKind, Guard, Reference, ReferenceBinding, Symbol};
+use crate::facts::{Access, Binding, BindingKind, Evaluation, Guard, Reference, ReferenceBinding, Symbol};
 use crate::index::{DefinitionId, FileId, Index, Module, Variable};
 use crate::record::{Confidence, ReplacedRecord, UnresolvedName};
 use crate::resolve::{Entity, External, Missing, Resolution};
@@ -401,7 +401,8 @@ impl Closing<'_> {
             }
             Entity::Module(module) => self.need_namespace(definition, range, written, *module),
             Entity::Missing(missing) => {
-                let is_upstreams = self.is_without_package(definition.file, &missing.module);
+                let is_upstreams = self.is_without_package(definition.file, &missing.module)
+                    || self.is_without_name(definition.file, missing);
                 self.unresolved(definition, range, written, is_upstreams, missing_message(missing));
             }
             Entity::Namespace(_, package) => {
@@ -438,6 +439,29 @@ impl Closing<'_> {
         let package = module.rsplit_once('.').map(|(package, _)| package);
         let source = self.index.file(file).source;
         package.is_some_and(|package| self.index.find_module(source, package) == Module::Missing)
+    }
+
+    /// Whether the module is there and can have no such name: upstream's import of it fails, as where another package has
+    /// moved on. A package may have a compiled submodule of that name, and some modules bind names by other means than
+    /// statements.
+    fn is_without_name(&self, file: FileId, missing: &Missing) -> bool {
+        let (Module::File(module), Some(name)) =
+            (self.index.find_module(self.index.file(file).source, &missing.module), &missing.name)
+        else {
+            return false;
+        };
+        let indexed = self.index.file(module);
+        let facts = &indexed.facts;
+        let binds_names = |reference: &Reference| match facts.name(reference.name) {
+            "globals" => true,
+            "exec" | "locals" | "setattr" | "sys" | "vars" => reference.evaluation == Evaluation::Eager,
+            _ => false,
+        };
+        let mut references = facts.statements.iter().flat_map(|statement| &statement.references);
+        !indexed.file.path.ends_with("__init__.py")
+            && indexed.binders("__getattr__").next().is_none()
+            && !references.any(binds_names)
+            && !self.is_stored_by_a_function(module, name)
     }
 
     /// A function may bind a global name that no statement at module level does.
