@@ -1,6 +1,5 @@
-//! A [`BlockSet`] over codes in memory, which computes what is asked for and keeps it.
+//! A [`BlockSet`] over codes, which computes what is asked for and keeps it.
 
-use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
@@ -16,7 +15,7 @@ use super::structure;
 use super::tokens::{NormalisedTokens, class_tokens, code_tokens, normalised_tokens, region_tokens};
 use crate::dedup::{Banding, BlockSet, BlockSummary, Code, Normalisation, Shingling, SimilarPair, Structure};
 
-/// Blocks in memory. Tokens are made anew when asked for; shingles (8 bytes each), signatures (512 or 1,024 bytes) and
+/// Codes are read and tokens made anew whenever they are asked for; shingles (8 bytes each), signatures (512 or 1,024 bytes) and
 /// structures are kept once made, and so, within bounds, is what was read of the statements that the codes consist of. What concerns many blocks runs on the current rayon pool, whose threads need a stack
 /// of [`crate::syntax::PARSER_STACK_BYTES`], as the calling thread does.
 #[derive(Default)]
@@ -100,37 +99,23 @@ impl CodeBlock {
 
     fn compared(&self, shingling: Shingling, statements: &Statements) -> Compared {
         let width = shingling.width as usize;
-        let placed = statements.read(&self.code).filter(|placed| statements::all_parse(placed));
+        let code = &*self.code.read();
+        let placed = statements.read(code).filter(|placed| statements::all_parse(placed));
         let Some(placed) = placed else {
-            return Compared::AtOnce(Shingles::new(&self.tokens(shingling.normalisation), width));
+            return Compared::AtOnce(Shingles::new(&self.tokens(code, shingling.normalisation), width));
         };
         // What was read for one kernel serves the others.
         self.structure.get_or_init(|| structure::structure_of(&statements::outline(&placed).unwrap_or_default()));
         match shingling.normalisation {
-            Normalisation::NnDup => self.region(&placed, width, statements),
+            Normalisation::NnDup => region(code, &placed, width, statements),
             Normalisation::Code => self.bound(&placed, width),
             Normalisation::Class => {
                 let is_it = |definition: &_| region::is_class(definition, &self.summary.name);
                 match statements::last_definition(&placed, is_it) {
-                    Some(lines) => self.class(region::lines(&self.code, lines), width, statements),
+                    Some(lines) => self.class(region::lines(code, lines), width, statements),
                     None => self.bound(&placed, width),
                 }
             }
-        }
-    }
-
-    fn region(&self, placed: &[Placed], width: usize, statements: &Statements) -> Compared {
-        let read = |text: &str| match statements.read(text) {
-            Some(placed) => statements::outline(&placed),
-            None => region::parsed(text),
-        };
-        let region = region::model_region(&self.code, statements::outline(placed), read);
-        match statements.read(&region.text) {
-            Some(placed) => {
-                let rule = Rule::Untelling { declared: &region.declared };
-                Compared::InPassages(Passages::new(&placed, &rule, width))
-            }
-            None => Compared::AtOnce(Shingles::new(&region_tokens(&region), width)),
         }
     }
 
@@ -147,11 +132,11 @@ impl CodeBlock {
         Compared::InPassages(Passages::new(placed, &rule, width))
     }
 
-    fn tokens(&self, normalisation: Normalisation) -> NormalisedTokens {
+    fn tokens(&self, code: &str, normalisation: Normalisation) -> NormalisedTokens {
         match normalisation {
-            Normalisation::NnDup => normalised_tokens(&self.code),
-            Normalisation::Code => code_tokens(&self.code, &self.summary.name),
-            Normalisation::Class => class_tokens(&self.code, &self.summary.name),
+            Normalisation::NnDup => normalised_tokens(code),
+            Normalisation::Code => code_tokens(code, &self.summary.name),
+            Normalisation::Class => class_tokens(code, &self.summary.name),
         }
     }
 
@@ -165,11 +150,27 @@ impl CodeBlock {
 
     fn structure(&self, statements: &Statements) -> &Structure {
         self.structure.get_or_init(|| {
-            match statements.read(&self.code).and_then(|placed| statements::outline(&placed)) {
+            let code = &*self.code.read();
+            match statements.read(code).and_then(|placed| statements::outline(&placed)) {
                 Some(outline) => structure::structure_of(&outline),
-                None => structure::structure(&self.code),
+                None => structure::structure(code),
             }
         })
+    }
+}
+
+fn region(code: &str, placed: &[Placed], width: usize, statements: &Statements) -> Compared {
+    let read = |text: &str| match statements.read(text) {
+        Some(placed) => statements::outline(&placed),
+        None => region::parsed(text),
+    };
+    let region = region::model_region(code, statements::outline(placed), read);
+    match statements.read(&region.text) {
+        Some(placed) => {
+            let rule = Rule::Untelling { declared: &region.declared };
+            Compared::InPassages(Passages::new(&placed, &rule, width))
+        }
+        None => Compared::AtOnce(Shingles::new(&region_tokens(&region), width)),
     }
 }
 
@@ -182,12 +183,13 @@ impl BlockSet for CodeBlocks {
         self.block(block).summary.clone()
     }
 
-    fn code(&self, block: u32) -> Cow<'_, str> {
-        Cow::Borrowed(&self.block(block).code)
+    fn code(&self, block: u32) -> String {
+        self.block(block).code.read().to_string()
     }
 
     fn tokens(&self, block: u32, normalisation: Normalisation) -> Vec<String> {
-        self.block(block).tokens(normalisation).iter().map(str::to_owned).collect()
+        let block = self.block(block);
+        block.tokens(&block.code.read(), normalisation).iter().map(str::to_owned).collect()
     }
 
     fn shingle_count(&self, block: u32, shingling: Shingling) -> u32 {
@@ -331,7 +333,7 @@ mod tests {
             let mut blocks = blocks([code.clone()]);
             Arc::get_mut(&mut blocks.blocks[0]).expect("it is nobody else's").summary.name = "Block".to_owned();
             let shingling = Shingling { normalisation, width };
-            let whole = Shingles::new(&blocks.block(0).tokens(normalisation), width as usize);
+            let whole = Shingles::new(&blocks.block(0).tokens(code, normalisation), width as usize);
             assert_eq!(*blocks.shingles(0, shingling), whole, "{normalisation} {width} {code}");
             assert_eq!(blocks.signature(0, shingling, 128)[..], minhash::signature(&whole, 128)[..], "{code}");
             assert_eq!(blocks.structure(0), structure::structure(code), "{code}");
