@@ -7,17 +7,20 @@ use rayon::prelude::*;
 use super::banding::{self, Member};
 use super::memo::Memo;
 use super::minhash::{self, Signature};
+use super::numbers::{self, NumberSet, Numbers};
 use super::region;
-use super::shingles::{self, Shingles};
+use super::shingles::Shingles;
 use super::statement::Rule;
 use super::statements::{self, Passages, Placed, Statements};
 use super::structure;
 use super::tokens::{NormalisedTokens, class_tokens, code_tokens, normalised_tokens, region_tokens};
 use crate::dedup::{Banding, BlockSet, BlockSummary, Code, Normalisation, Shingling, SimilarPair, Structure};
 
-/// Codes are read and tokens made anew whenever they are asked for; shingles (8 bytes each), signatures (512 or 1,024 bytes) and
-/// structures are kept once made, and so, within bounds, is what was read of the statements that the codes consist of. What concerns many blocks runs on the current rayon pool, whose threads need a stack
-/// of [`crate::syntax::PARSER_STACK_BYTES`], as the calling thread does.
+/// Codes are read and tokens made anew whenever they are asked for; shingles (a few bytes for each
+/// statement, and some twenty for each different one of all codes), signatures (512 or 1,024 bytes) and structures are
+/// kept once made, and so, within bounds, is what was read of the statements that the codes consist of. What concerns
+/// many blocks runs on the current rayon pool, whose threads need a stack of [`crate::syntax::PARSER_STACK_BYTES`], as
+/// the calling thread does.
 #[derive(Default)]
 pub struct CodeBlocks {
     blocks: Vec<Arc<CodeBlock>>,
@@ -27,7 +30,7 @@ pub struct CodeBlocks {
 struct CodeBlock {
     summary: BlockSummary,
     code: Code,
-    shingles: Memo<Shingling, Shingles>,
+    shingles: Memo<Shingling, NumberSet>,
     signatures: Memo<(Shingling, u32), Signature>,
     structure: OnceLock<Structure>,
 }
@@ -40,10 +43,10 @@ enum Compared {
 }
 
 impl Compared {
-    fn shingles(&self) -> Shingles {
+    fn shingles(&self, numbers: &Numbers) -> NumberSet {
         match self {
-            Self::InPassages(passages) => passages.shingles(),
-            Self::AtOnce(shingles) => shingles.clone(),
+            Self::InPassages(passages) => passages.numbers(numbers),
+            Self::AtOnce(shingles) => numbers.set(shingles.hashes()),
         }
     }
 
@@ -79,7 +82,7 @@ impl CodeBlocks {
         &self.blocks[block as usize]
     }
 
-    fn shingles(&self, block: u32, shingling: Shingling) -> Arc<Shingles> {
+    fn shingles(&self, block: u32, shingling: Shingling) -> Arc<NumberSet> {
         self.block(block).shingles(shingling, &self.statements)
     }
 
@@ -93,8 +96,8 @@ impl CodeBlocks {
 }
 
 impl CodeBlock {
-    fn shingles(&self, shingling: Shingling, statements: &Statements) -> Arc<Shingles> {
-        self.shingles.get(shingling, || self.compared(shingling, statements).shingles())
+    fn shingles(&self, shingling: Shingling, statements: &Statements) -> Arc<NumberSet> {
+        self.shingles.get(shingling, || self.compared(shingling, statements).shingles(&statements.numbers))
     }
 
     fn compared(&self, shingling: Shingling, statements: &Statements) -> Compared {
@@ -143,7 +146,7 @@ impl CodeBlock {
     fn signature(&self, shingling: Shingling, permutations: u32, statements: &Statements) -> Arc<Signature> {
         self.signatures.get((shingling, permutations), || {
             let compared = self.compared(shingling, statements);
-            self.shingles.get(shingling, || compared.shingles());
+            self.shingles.get(shingling, || compared.shingles(&statements.numbers));
             compared.signature(permutations)
         })
     }
@@ -193,7 +196,7 @@ impl BlockSet for CodeBlocks {
     }
 
     fn shingle_count(&self, block: u32, shingling: Shingling) -> u32 {
-        let count = self.shingles(block, shingling).hashes().len();
+        let count = self.shingles(block, shingling).len();
         u32::try_from(count).expect("a block has fewer shingles than bytes")
     }
 
@@ -211,7 +214,7 @@ impl BlockSet for CodeBlocks {
 
     fn jaccard(&self, block: u32, others: &[u32], shingling: Shingling) -> Vec<f64> {
         let own = self.shingles(block, shingling);
-        others.par_iter().map(|other| shingles::jaccard(&own, &self.shingles(*other, shingling))).collect()
+        others.par_iter().map(|other| numbers::jaccard(&own, &self.shingles(*other, shingling))).collect()
     }
 
     fn structure(&self, block: u32) -> Structure {
@@ -334,7 +337,7 @@ mod tests {
             Arc::get_mut(&mut blocks.blocks[0]).expect("it is nobody else's").summary.name = "Block".to_owned();
             let shingling = Shingling { normalisation, width };
             let whole = Shingles::new(&blocks.block(0).tokens(code, normalisation), width as usize);
-            assert_eq!(*blocks.shingles(0, shingling), whole, "{normalisation} {width} {code}");
+            assert_eq!(*blocks.shingles(0, shingling), blocks.statements.numbers.set(whole.hashes()), "{code}");
             assert_eq!(blocks.signature(0, shingling, 128)[..], minhash::signature(&whole, 128)[..], "{code}");
             assert_eq!(blocks.structure(0), structure::structure(code), "{code}");
         }
