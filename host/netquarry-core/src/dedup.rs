@@ -3,7 +3,6 @@
 //! A strategy holds the policy: what is compared with what, which thresholds count, which block stays. Everything that
 //! is heavy is asked of a [`BlockSet`].
 
-use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
 use std::str::FromStr;
@@ -31,35 +30,55 @@ pub struct BlockSummary {
     pub sha256: [u8; 32],
 }
 
+/// Where the text of a block lies: in memory, or somewhere from where it is read whenever it is asked for.
+pub trait CodeText: fmt::Debug + Send + Sync {
+    fn read(&self) -> Arc<str>;
+}
+
+impl CodeText for Arc<str> {
+    fn read(&self) -> Arc<str> {
+        Arc::clone(self)
+    }
+}
+
 /// The code of a block: a text, or what stands behind the header of one, which is not copied for it.
 #[derive(Clone, Debug)]
 pub struct Code {
-    text: Arc<str>,
+    text: Arc<dyn CodeText>,
     start: usize,
 }
 
 impl Code {
     /// What stands in `text` from the byte `start` on.
-    ///
-    /// # Panics
-    /// There is no character of `text` that starts there.
-    pub fn behind(text: Arc<str>, start: usize) -> Self {
-        assert!(text.is_char_boundary(start), "a header ends with a line");
-        Self { text, start }
+    pub fn behind(text: impl CodeText + 'static, start: usize) -> Self {
+        Self { text: Arc::new(text), start }
+    }
+
+    /// The code, for as long as it is worked on.
+    pub fn read(&self) -> ReadCode {
+        ReadCode { text: self.text.read(), start: self.start }
     }
 }
 
 impl From<Arc<str>> for Code {
     fn from(text: Arc<str>) -> Self {
-        Self { text, start: 0 }
+        Self::behind(text, 0)
     }
 }
 
-impl Deref for Code {
+/// A code in memory.
+#[derive(Clone, Debug)]
+pub struct ReadCode {
+    text: Arc<str>,
+    start: usize,
+}
+
+impl Deref for ReadCode {
     type Target = str;
 
+    /// Of a text that could not be read there is nothing.
     fn deref(&self) -> &str {
-        &self.text[self.start..]
+        self.text.get(self.start..).unwrap_or_default()
     }
 }
 
@@ -183,7 +202,7 @@ pub trait BlockSet: Send + Sync {
     fn summary(&self, block: u32) -> BlockSummary;
 
     /// The code that is compared: the text of a bundle without its provenance header.
-    fn code(&self, block: u32) -> Cow<'_, str>;
+    fn code(&self, block: u32) -> String;
 
     fn tokens(&self, block: u32, normalisation: Normalisation) -> Vec<String>;
 

@@ -151,7 +151,7 @@ impl blocks::HostBlockSet for State {
     }
 
     fn code(&mut self, handle: Resource<BlockSetHandle>, block: u32) -> wasmtime::Result<String> {
-        Ok(self.blocks_with(&handle, block)?.code(block).into_owned())
+        Ok(self.blocks_with(&handle, block)?.code(block))
     }
 
     fn tokens(&mut self, handle: Resource<BlockSetHandle>, block: u32, normalisation: String) -> Kernel<Vec<String>> {

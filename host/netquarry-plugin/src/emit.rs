@@ -28,13 +28,12 @@ pub struct EmittedFile {
     pub content: Vec<u8>,
 }
 
-/// What an emitter made of a library.
-#[derive(Debug, Default)]
-pub struct Emission {
-    /// Sorted by path; no two paths differ only in the case of letters.
-    pub files: Vec<EmittedFile>,
-    /// One for each block at which the emitter failed, and one more where the index failed.
-    pub failures: Vec<CallError>,
+/// One pass of an emitter over a library, block by block. No two paths that it gives differ only in the case of letters.
+pub struct Emission<'a> {
+    emitter: &'a SpecEmitter,
+    paths: Paths,
+    emitted: Vec<records::Emitted>,
+    failures: Vec<CallError>,
 }
 
 impl SpecEmitter {
@@ -46,28 +45,9 @@ impl SpecEmitter {
         self.caller.plugin()
     }
 
-    /// The files about each block, then those about all of them. A block that fails costs its own files alone.
-    pub fn emit(&self, blocks: &[&BlockRecord]) -> Emission {
-        let mut emission = Emission::default();
-        let mut files = Files::default();
-        let mut emitted = Vec::new();
-        for block in blocks {
-            let task = Task { stage: "emit", item: &block.block };
-            let added = self.emit_block(block).and_then(|block_files| {
-                files.add(block_files).map_err(|reason| self.caller.unacceptable(task, reason))
-            });
-            match added {
-                Ok(paths) => emitted.push(emitted_block(block, paths)),
-                Err(error) => emission.failures.push(error),
-            }
-        }
-        emitted.sort_by(|first, second| first.id.cmp(&second.id));
-        let task = Task { stage: "emit", item: "the index of all blocks" };
-        let index = self.call(task, |instance, store| instance.call_emit_index(store, &emitted));
-        let added = index.and_then(|index| files.add(index).map_err(|reason| self.caller.unacceptable(task, reason)));
-        emission.failures.extend(added.err());
-        emission.files = files.into_sorted();
-        emission
+    /// Begins a pass over the blocks of a library.
+    pub fn start(&self) -> Emission<'_> {
+        Emission { emitter: self, paths: Paths::default(), emitted: Vec::new(), failures: Vec::new() }
     }
 
     fn emit_block(&self, block: &BlockRecord) -> Result<Vec<records::File>, CallError> {
@@ -86,44 +66,76 @@ impl SpecEmitter {
     }
 }
 
-/// Files by their path in lower case, because some file systems know no difference.
-#[derive(Default)]
-struct Files(BTreeMap<String, EmittedFile>);
-
-impl Files {
-    /// All of the files or none of them; returns their paths.
-    fn add(&mut self, files: Vec<records::File>) -> Result<Vec<String>, String> {
-        let mut added = Vec::new();
-        let result = files.into_iter().try_for_each(|file| {
-            let path = file.path.clone();
-            let key = self.insert(file)?;
-            added.push((key, path));
-            Ok(())
-        });
-        if let Err(reason) = result {
-            added.iter().for_each(|(key, _)| drop(self.0.remove(key)));
-            return Err(reason);
+impl Emission<'_> {
+    /// The files about one block. One at which the emitter fails has none.
+    pub fn block(&mut self, block: &BlockRecord) -> Vec<EmittedFile> {
+        let task = Task { stage: "emit", item: &block.block };
+        let files = self.emitter.emit_block(block);
+        let files = self.accepted(task, files);
+        if let Some(files) = &files {
+            self.emitted.push(emitted_block(block, files.iter().map(|file| file.path.clone()).collect()));
         }
-        Ok(added.into_iter().map(|(_, path)| path).collect())
+        files.unwrap_or_default()
     }
 
-    fn insert(&mut self, file: records::File) -> Result<String, String> {
-        let records::File { path, content } = file;
-        check_path(&path)?;
-        let key = path.to_lowercase();
-        match self.0.entry(key.clone()) {
-            btree_map::Entry::Occupied(there) => Err(format!("{path:?} is there already, as {:?}", there.get().path)),
-            btree_map::Entry::Vacant(slot) => {
-                slot.insert(EmittedFile { path, content });
-                Ok(key)
+    /// The files about all blocks, and one failure for each block at which the emitter failed, and one more where the
+    /// index failed.
+    pub fn finish(mut self) -> (Vec<EmittedFile>, Vec<CallError>) {
+        self.emitted.sort_by(|first, second| first.id.cmp(&second.id));
+        let task = Task { stage: "emit", item: "the index of all blocks" };
+        let index = self.emitter.call(task, |instance, store| instance.call_emit_index(store, &self.emitted));
+        let index = self.accepted(task, index);
+        (index.unwrap_or_default(), self.failures)
+    }
+
+    /// All of the files, or none of them and why.
+    fn accepted(&mut self, task: Task<'_>, files: Result<Vec<records::File>, CallError>) -> Option<Vec<EmittedFile>> {
+        let accepted = files.and_then(|files| match self.paths.add(&files) {
+            Ok(()) => Ok(files),
+            Err(reason) => Err(self.emitter.caller.unacceptable(task, reason)),
+        });
+        match accepted {
+            Ok(files) => {
+                Some(files.into_iter().map(|records::File { path, content }| EmittedFile { path, content }).collect())
+            }
+            Err(error) => {
+                self.failures.push(error);
+                None
             }
         }
     }
+}
 
-    fn into_sorted(self) -> Vec<EmittedFile> {
-        let mut files: Vec<EmittedFile> = self.0.into_values().collect();
-        files.sort_by(|first, second| first.path.cmp(&second.path));
-        files
+/// Paths by what they are in lower case, because some file systems know no difference.
+#[derive(Default)]
+struct Paths(BTreeMap<String, String>);
+
+impl Paths {
+    /// The paths of all of the files or none of them.
+    fn add(&mut self, files: &[records::File]) -> Result<(), String> {
+        let mut added = Vec::new();
+        for file in files {
+            match self.insert(&file.path) {
+                Ok(key) => added.push(key),
+                Err(reason) => {
+                    added.iter().for_each(|key| drop(self.0.remove(key)));
+                    return Err(reason);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn insert(&mut self, path: &str) -> Result<String, String> {
+        check_path(path)?;
+        let key = path.to_lowercase();
+        match self.0.entry(key.clone()) {
+            btree_map::Entry::Occupied(there) => Err(format!("{path:?} is there already, as {:?}", there.get())),
+            btree_map::Entry::Vacant(slot) => {
+                slot.insert(path.to_owned());
+                Ok(key)
+            }
+        }
     }
 }
 

@@ -72,20 +72,19 @@ pub struct Lines {
 }
 
 /// A bundle of the library with its record.
-pub struct Bundle<'a> {
-    pub record: &'a BlockRecord,
+pub struct Bundle {
+    pub record: BlockRecord,
     pub text: String,
 }
 
-/// What the blocks' closures say that names mean, by the source in whose definitions they stand, each once.
-pub fn lookups(records: &[BlockRecord]) -> BTreeMap<String, BTreeSet<Lookup>> {
-    let mut all: BTreeMap<String, BTreeSet<Lookup>> = BTreeMap::new();
-    for closed in records.iter().flat_map(|record| &record.closure) {
-        if let Some((source, lookup)) = lookup(closed) {
-            all.entry(source).or_default().insert(lookup);
-        }
+/// What closures say that names mean, by the source in whose definitions they stand, each once.
+pub type Lookups = BTreeMap<String, BTreeSet<Lookup>>;
+
+/// Adds what the closure of a block says.
+pub fn add_lookups(all: &mut Lookups, record: &BlockRecord) {
+    for (source, lookup) in record.closure.iter().filter_map(lookup) {
+        all.entry(source).or_default().insert(lookup);
     }
-    all
 }
 
 fn lookup(closed: &ClosureRecord) -> Option<(String, Lookup)> {
@@ -136,30 +135,28 @@ fn misresolved(lookup: &Lookup, answer: &Answer) -> Misresolved {
     }
 }
 
-/// Compares the definitions in the bundles with upstream's text, which `upstream` gives for a definition.
-pub fn formatting<'a>(bundles: &[Bundle<'_>], upstream: &dyn Fn(&ClosureRecord) -> Option<&'a str>) -> Formatting {
-    let mut formatting = Formatting::default();
-    for bundle in bundles {
+impl Formatting {
+    /// Compares the definitions in a bundle with upstream's text, which `upstream` gives for a definition.
+    pub fn add<'a>(&mut self, bundle: &Bundle, upstream: &dyn Fn(&ClosureRecord) -> Option<&'a str>) {
         let mut is_untouched = true;
         let kept: BTreeSet<&str> = bundle.text.lines().collect();
         for closed in &bundle.record.closure {
             let Some(text) = upstream(closed) else {
-                formatting.unknown += 1;
+                self.unknown += 1;
                 continue;
             };
             let [first, last] = closed.lines;
             let lines = (last + 1).saturating_sub(first) as usize;
             let definition: Vec<&str> = text.lines().skip(first.saturating_sub(1) as usize).take(lines).collect();
             let is_identical = holds(&bundle.text, &definition.join("\n"));
-            formatting.definitions += 1;
-            formatting.lines += lines;
-            formatting.identical += usize::from(is_identical);
-            formatting.identical_lines += definition.iter().filter(|line| kept.contains(*line)).count();
+            self.definitions += 1;
+            self.lines += lines;
+            self.identical += usize::from(is_identical);
+            self.identical_lines += definition.iter().filter(|line| kept.contains(*line)).count();
             is_untouched &= is_identical;
         }
-        formatting.untouched_bundles += usize::from(is_untouched);
+        self.untouched_bundles += usize::from(is_untouched);
     }
-    formatting
 }
 
 /// Whether `text` has `part` as whole lines.
@@ -214,9 +211,8 @@ fn import_group(line: &str) -> Option<u8> {
     })
 }
 
-/// The sizes of bundles.
-pub fn lines(bundles: &[Bundle<'_>]) -> Lines {
-    let mut all: Vec<u32> = bundles.iter().filter_map(|bundle| bundle.record.lines).collect();
+/// The sizes of bundles, from the lines of each.
+pub fn lines(mut all: Vec<u32>) -> Lines {
     all.sort_unstable();
     let at = |share: usize| all.get((all.len().saturating_sub(1) * share + 5) / 10).copied();
     Lines { median: at(5), ninth_decile: at(9), most: all.last().copied() }
@@ -263,7 +259,8 @@ mod tests {
         let upstream = "import torch\n\ndef f(x):\n    return x  # as it is\n\ndef g(x):\n    return f(x)\n\nY = 1\n";
         record.closure = vec![closed([3, 4]), closed([6, 7]), closed([9, 9])];
         let text = "def f(x):\n    return x  # as it is\n\n\ndef g_1(x):\n    return f(x)\n\nMY = 1\n".to_owned();
-        let found = formatting(&[Bundle { record: &record, text }], &|_| Some(upstream));
+        let mut found = Formatting::default();
+        found.add(&Bundle { record, text }, &|_| Some(upstream));
         let expected =
             Formatting { definitions: 3, identical: 1, lines: 5, identical_lines: 3, unknown: 0, untouched_bundles: 0 };
         assert_eq!(found, expected);

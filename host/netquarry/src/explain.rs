@@ -44,33 +44,36 @@ pub struct Link {
     pub reference: Option<String>,
 }
 
-/// The failures of a library by their roots, those of the most blocks first.
-pub fn failures(records: &[BlockRecord]) -> Vec<FailureGroup> {
-    let failed = records.iter().filter_map(|record| Some((record, record.failure.clone()?)));
-    group(failed)
-}
+/// Failures by their roots, gathered record by record.
+#[derive(Debug, Default)]
+pub struct Groups(BTreeMap<(FailureClass, String), FailureGroup>);
 
-/// Names that stay unresolved in bundles that do not fail for it, or not yet: nothing has looked them up.
-pub fn latent(records: &[BlockRecord]) -> Vec<FailureGroup> {
-    let unresolved = records.iter().flat_map(|record| {
-        let names = record.unresolved.iter().map(|unresolved| Failure {
-            class: FailureClass::UnresolvedName,
-            message: format!("name '{}': {}", unresolved.name, unresolved.message),
-            upstream: Some(unresolved.upstream.clone()),
-            hint: None,
-        });
-        names.map(move |failure| (record, failure))
-    });
-    let is_open = |(record, failure): &(&BlockRecord, Failure)| {
-        // One that fails at this very place is told as a failure.
-        record.failure.as_ref().is_none_or(|known| root(known) != root(failure) && known.upstream != failure.upstream)
-    };
-    group(unresolved.filter(is_open))
-}
+impl Groups {
+    /// Adds the failure of a block, if it failed.
+    pub fn add_failure(&mut self, record: &BlockRecord) {
+        if let Some(failure) = &record.failure {
+            self.add(record, failure.clone());
+        }
+    }
 
-fn group<'a>(failures: impl Iterator<Item = (&'a BlockRecord, Failure)>) -> Vec<FailureGroup> {
-    let mut groups: BTreeMap<(FailureClass, String), FailureGroup> = BTreeMap::new();
-    for (record, failure) in failures {
+    /// Adds the names that stay unresolved in a bundle that does not fail for it, or not yet: nothing has looked them up.
+    pub fn add_latent(&mut self, record: &BlockRecord) {
+        for unresolved in &record.unresolved {
+            let failure = Failure {
+                class: FailureClass::UnresolvedName,
+                message: format!("name '{}': {}", unresolved.name, unresolved.message),
+                upstream: Some(unresolved.upstream.clone()),
+                hint: None,
+            };
+            // One that fails at this very place is told as a failure.
+            let is_told = |known: &Failure| root(known) == root(&failure) || known.upstream == failure.upstream;
+            if !record.failure.as_ref().is_some_and(is_told) {
+                self.add(record, failure);
+            }
+        }
+    }
+
+    fn add(&mut self, record: &BlockRecord, failure: Failure) {
         let example = Example {
             block: record.block.clone(),
             chain: failure.upstream.as_deref().map_or(Vec::new(), |place| chain(record, place)),
@@ -79,7 +82,7 @@ fn group<'a>(failures: impl Iterator<Item = (&'a BlockRecord, Failure)>) -> Vec<
             hint: failure.hint.clone(),
         };
         let root = root(&failure);
-        let group = groups.entry((failure.class, root.clone())).or_insert_with(|| FailureGroup {
+        let group = self.0.entry((failure.class, root.clone())).or_insert_with(|| FailureGroup {
             class: failure.class,
             root,
             blocks: Vec::new(),
@@ -93,15 +96,19 @@ fn group<'a>(failures: impl Iterator<Item = (&'a BlockRecord, Failure)>) -> Vec<
             group.example = example;
         }
     }
-    let mut groups: Vec<FailureGroup> = groups.into_values().collect();
-    for group in &mut groups {
-        for list in [&mut group.blocks, &mut group.places] {
-            list.sort();
-            list.dedup();
+
+    /// Those of the most blocks first.
+    pub fn sorted(self) -> Vec<FailureGroup> {
+        let mut groups: Vec<FailureGroup> = self.0.into_values().collect();
+        for group in &mut groups {
+            for list in [&mut group.blocks, &mut group.places] {
+                list.sort();
+                list.dedup();
+            }
         }
+        groups.sort_by_key(|group| std::cmp::Reverse(group.blocks.len()));
+        groups
     }
-    groups.sort_by_key(|group| std::cmp::Reverse(group.blocks.len()));
-    groups
 }
 
 /// What has to be mended: a name, a module, a line.
@@ -213,7 +220,9 @@ mod tests {
             (closed("B", [1, 9], None), closed("m", [20, 29], Some("B")), closed("e", [10, 15], Some("m")));
         let short = closed("e", [10, 15], Some("B"));
         let records = [failing("s:long", vec![block.clone(), end, middle]), failing("s:short", vec![block, short])];
-        let groups = failures(&records);
+        let mut groups = Groups::default();
+        records.iter().for_each(|record| groups.add_failure(record));
+        let groups = groups.sorted();
         assert_eq!(groups.len(), 1);
         assert_eq!((groups[0].root.as_str(), groups[0].blocks.len()), ("a.py:12", 2));
         assert_eq!(groups[0].example.block, "s:short");

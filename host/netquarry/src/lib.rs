@@ -22,6 +22,7 @@ pub mod problem;
 pub mod quantity;
 pub mod report;
 pub mod requirements;
+pub mod spool;
 pub mod summary;
 pub mod table;
 pub mod validate;

@@ -1,6 +1,5 @@
-//! A [`BlockSet`] over codes in memory, which computes what is asked for and keeps it.
+//! A [`BlockSet`] over codes, which computes what is asked for and keeps it.
 
-use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
@@ -8,17 +7,20 @@ use rayon::prelude::*;
 use super::banding::{self, Member};
 use super::memo::Memo;
 use super::minhash::{self, Signature};
+use super::numbers::{self, NumberSet, Numbers};
 use super::region;
-use super::shingles::{self, Shingles};
+use super::shingles::Shingles;
 use super::statement::Rule;
 use super::statements::{self, Passages, Placed, Statements};
 use super::structure;
 use super::tokens::{NormalisedTokens, class_tokens, code_tokens, normalised_tokens, region_tokens};
 use crate::dedup::{Banding, BlockSet, BlockSummary, Code, Normalisation, Shingling, SimilarPair, Structure};
 
-/// Blocks in memory. Tokens are made anew when asked for; shingles (8 bytes each), signatures (512 or 1,024 bytes) and
-/// structures are kept once made, and so, within bounds, is what was read of the statements that the codes consist of. What concerns many blocks runs on the current rayon pool, whose threads need a stack
-/// of [`crate::syntax::PARSER_STACK_BYTES`], as the calling thread does.
+/// Codes are read and tokens made anew whenever they are asked for; shingles (a few bytes for each
+/// statement, and some twenty for each different one of all codes), signatures (512 or 1,024 bytes) and structures are
+/// kept once made, and so, within bounds, is what was read of the statements that the codes consist of. What concerns
+/// many blocks runs on the current rayon pool, whose threads need a stack of [`crate::syntax::PARSER_STACK_BYTES`], as
+/// the calling thread does.
 #[derive(Default)]
 pub struct CodeBlocks {
     blocks: Vec<Arc<CodeBlock>>,
@@ -28,7 +30,7 @@ pub struct CodeBlocks {
 struct CodeBlock {
     summary: BlockSummary,
     code: Code,
-    shingles: Memo<Shingling, Shingles>,
+    shingles: Memo<Shingling, NumberSet>,
     signatures: Memo<(Shingling, u32), Signature>,
     structure: OnceLock<Structure>,
 }
@@ -41,10 +43,10 @@ enum Compared {
 }
 
 impl Compared {
-    fn shingles(&self) -> Shingles {
+    fn shingles(&self, numbers: &Numbers) -> NumberSet {
         match self {
-            Self::InPassages(passages) => passages.shingles(),
-            Self::AtOnce(shingles) => shingles.clone(),
+            Self::InPassages(passages) => passages.numbers(numbers),
+            Self::AtOnce(shingles) => numbers.set(shingles.hashes()),
         }
     }
 
@@ -80,7 +82,7 @@ impl CodeBlocks {
         &self.blocks[block as usize]
     }
 
-    fn shingles(&self, block: u32, shingling: Shingling) -> Arc<Shingles> {
+    fn shingles(&self, block: u32, shingling: Shingling) -> Arc<NumberSet> {
         self.block(block).shingles(shingling, &self.statements)
     }
 
@@ -94,43 +96,29 @@ impl CodeBlocks {
 }
 
 impl CodeBlock {
-    fn shingles(&self, shingling: Shingling, statements: &Statements) -> Arc<Shingles> {
-        self.shingles.get(shingling, || self.compared(shingling, statements).shingles())
+    fn shingles(&self, shingling: Shingling, statements: &Statements) -> Arc<NumberSet> {
+        self.shingles.get(shingling, || self.compared(shingling, statements).shingles(&statements.numbers))
     }
 
     fn compared(&self, shingling: Shingling, statements: &Statements) -> Compared {
         let width = shingling.width as usize;
-        let placed = statements.read(&self.code).filter(|placed| statements::all_parse(placed));
+        let code = &*self.code.read();
+        let placed = statements.read(code).filter(|placed| statements::all_parse(placed));
         let Some(placed) = placed else {
-            return Compared::AtOnce(Shingles::new(&self.tokens(shingling.normalisation), width));
+            return Compared::AtOnce(Shingles::new(&self.tokens(code, shingling.normalisation), width));
         };
         // What was read for one kernel serves the others.
         self.structure.get_or_init(|| structure::structure_of(&statements::outline(&placed).unwrap_or_default()));
         match shingling.normalisation {
-            Normalisation::NnDup => self.region(&placed, width, statements),
+            Normalisation::NnDup => region(code, &placed, width, statements),
             Normalisation::Code => self.bound(&placed, width),
             Normalisation::Class => {
                 let is_it = |definition: &_| region::is_class(definition, &self.summary.name);
                 match statements::last_definition(&placed, is_it) {
-                    Some(lines) => self.class(region::lines(&self.code, lines), width, statements),
+                    Some(lines) => self.class(region::lines(code, lines), width, statements),
                     None => self.bound(&placed, width),
                 }
             }
-        }
-    }
-
-    fn region(&self, placed: &[Placed], width: usize, statements: &Statements) -> Compared {
-        let read = |text: &str| match statements.read(text) {
-            Some(placed) => statements::outline(&placed),
-            None => region::parsed(text),
-        };
-        let region = region::model_region(&self.code, statements::outline(placed), read);
-        match statements.read(&region.text) {
-            Some(placed) => {
-                let rule = Rule::Untelling { declared: &region.declared };
-                Compared::InPassages(Passages::new(&placed, &rule, width))
-            }
-            None => Compared::AtOnce(Shingles::new(&region_tokens(&region), width)),
         }
     }
 
@@ -147,29 +135,45 @@ impl CodeBlock {
         Compared::InPassages(Passages::new(placed, &rule, width))
     }
 
-    fn tokens(&self, normalisation: Normalisation) -> NormalisedTokens {
+    fn tokens(&self, code: &str, normalisation: Normalisation) -> NormalisedTokens {
         match normalisation {
-            Normalisation::NnDup => normalised_tokens(&self.code),
-            Normalisation::Code => code_tokens(&self.code, &self.summary.name),
-            Normalisation::Class => class_tokens(&self.code, &self.summary.name),
+            Normalisation::NnDup => normalised_tokens(code),
+            Normalisation::Code => code_tokens(code, &self.summary.name),
+            Normalisation::Class => class_tokens(code, &self.summary.name),
         }
     }
 
     fn signature(&self, shingling: Shingling, permutations: u32, statements: &Statements) -> Arc<Signature> {
         self.signatures.get((shingling, permutations), || {
             let compared = self.compared(shingling, statements);
-            self.shingles.get(shingling, || compared.shingles());
+            self.shingles.get(shingling, || compared.shingles(&statements.numbers));
             compared.signature(permutations)
         })
     }
 
     fn structure(&self, statements: &Statements) -> &Structure {
         self.structure.get_or_init(|| {
-            match statements.read(&self.code).and_then(|placed| statements::outline(&placed)) {
+            let code = &*self.code.read();
+            match statements.read(code).and_then(|placed| statements::outline(&placed)) {
                 Some(outline) => structure::structure_of(&outline),
-                None => structure::structure(&self.code),
+                None => structure::structure(code),
             }
         })
+    }
+}
+
+fn region(code: &str, placed: &[Placed], width: usize, statements: &Statements) -> Compared {
+    let read = |text: &str| match statements.read(text) {
+        Some(placed) => statements::outline(&placed),
+        None => region::parsed(text),
+    };
+    let region = region::model_region(code, statements::outline(placed), read);
+    match statements.read(&region.text) {
+        Some(placed) => {
+            let rule = Rule::Untelling { declared: &region.declared };
+            Compared::InPassages(Passages::new(&placed, &rule, width))
+        }
+        None => Compared::AtOnce(Shingles::new(&region_tokens(&region), width)),
     }
 }
 
@@ -182,16 +186,17 @@ impl BlockSet for CodeBlocks {
         self.block(block).summary.clone()
     }
 
-    fn code(&self, block: u32) -> Cow<'_, str> {
-        Cow::Borrowed(&self.block(block).code)
+    fn code(&self, block: u32) -> String {
+        self.block(block).code.read().to_string()
     }
 
     fn tokens(&self, block: u32, normalisation: Normalisation) -> Vec<String> {
-        self.block(block).tokens(normalisation).iter().map(str::to_owned).collect()
+        let block = self.block(block);
+        block.tokens(&block.code.read(), normalisation).iter().map(str::to_owned).collect()
     }
 
     fn shingle_count(&self, block: u32, shingling: Shingling) -> u32 {
-        let count = self.shingles(block, shingling).hashes().len();
+        let count = self.shingles(block, shingling).len();
         u32::try_from(count).expect("a block has fewer shingles than bytes")
     }
 
@@ -209,7 +214,7 @@ impl BlockSet for CodeBlocks {
 
     fn jaccard(&self, block: u32, others: &[u32], shingling: Shingling) -> Vec<f64> {
         let own = self.shingles(block, shingling);
-        others.par_iter().map(|other| shingles::jaccard(&own, &self.shingles(*other, shingling))).collect()
+        others.par_iter().map(|other| numbers::jaccard(&own, &self.shingles(*other, shingling))).collect()
     }
 
     fn structure(&self, block: u32) -> Structure {
@@ -331,8 +336,8 @@ mod tests {
             let mut blocks = blocks([code.clone()]);
             Arc::get_mut(&mut blocks.blocks[0]).expect("it is nobody else's").summary.name = "Block".to_owned();
             let shingling = Shingling { normalisation, width };
-            let whole = Shingles::new(&blocks.block(0).tokens(normalisation), width as usize);
-            assert_eq!(*blocks.shingles(0, shingling), whole, "{normalisation} {width} {code}");
+            let whole = Shingles::new(&blocks.block(0).tokens(code, normalisation), width as usize);
+            assert_eq!(*blocks.shingles(0, shingling), blocks.statements.numbers.set(whole.hashes()), "{code}");
             assert_eq!(blocks.signature(0, shingling, 128)[..], minhash::signature(&whole, 128)[..], "{code}");
             assert_eq!(blocks.structure(0), structure::structure(code), "{code}");
         }

@@ -6,7 +6,8 @@
 //! hyperparameters instead of tokens. [`blocks`] puts all of them behind [`crate::dedup::BlockSet`].
 //!
 //! Codes that are bundles consist of the same statements over and over, so [`statements`] reads each statement once, for
-//! all codes that it stands in; what comes out is what the kernels make of whole codes.
+//! all codes that it stands in, and `numbers` keeps their sets of shingles small; what comes out is what the kernels make
+//! of whole codes.
 //!
 //! One thing is not NN-DUP's: which pairs its signatures propose. Its hash functions are `(a * h + b) mod (2^61 - 1)`
 //! with `a` and `b` drawn by NumPy; those of `minhash-rs` are steps of a xorshift generator and take no parameters.
@@ -21,6 +22,7 @@ pub mod structure;
 pub mod tokens;
 
 mod memo;
+mod numbers;
 mod region;
 mod split;
 mod statement;

@@ -4,10 +4,11 @@
 //! out once for all of them.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::memo::Memo;
 use super::minhash::{self, Signature};
+use super::numbers::{NumberSet, Numbers};
 use super::shingles::Shingles;
 use super::split::Piece;
 use super::tokenizer::TokenKind;
@@ -79,10 +80,16 @@ pub(super) struct Variant {
 /// The shingles that lie in one statement.
 pub(super) struct StatementShingles {
     pub(super) shingles: Shingles,
+    /// For the one [`Numbers`] of all codes that have the statement.
+    numbers: OnceLock<NumberSet>,
     signatures: Memo<u32, Signature>,
 }
 
 impl StatementShingles {
+    pub(super) fn numbers(&self, numbers: &Numbers) -> &NumberSet {
+        self.numbers.get_or_init(|| numbers.set(self.shingles.hashes()))
+    }
+
     pub(super) fn signature(&self, permutations: u32) -> Arc<Signature> {
         self.signatures.get(permutations, || minhash::signature(&self.shingles, permutations))
     }
@@ -138,7 +145,11 @@ impl Statement {
         let mut tokens = NormalisedTokens::default();
         (0..self.tokens.len()).for_each(|number| tokens.push(self.written(number, &variant)));
         let shingles = Shingles::new(&tokens, variant.width);
-        self.shingles.get(variant, || StatementShingles { shingles, signatures: Memo::default() })
+        self.shingles.get(variant, || StatementShingles {
+            shingles,
+            numbers: OnceLock::new(),
+            signatures: Memo::default(),
+        })
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use sha1::{Digest, Sha1};
 
 use super::minhash::{self, Signature};
+use super::numbers::{NumberSet, Numbers};
 use super::shingles::{self, Shingles};
 use super::split::{self, Piece};
 use super::statement::{Rule, Statement, StatementShingles};
@@ -19,6 +20,8 @@ use crate::syntax::{Outline, OutlineDefinition};
 #[derive(Default)]
 pub(super) struct Statements {
     known: Mutex<Generations>,
+    /// Of the shingles of all codes.
+    pub(super) numbers: Numbers,
 }
 
 const CAPACITY: usize = 96 << 20;
@@ -162,9 +165,10 @@ impl Passages {
         Self { inside, across: Shingles::of_hashes(across) }
     }
 
-    pub(super) fn shingles(&self) -> Shingles {
-        let sets = self.inside.iter().map(|inside| &inside.shingles).chain([&self.across]);
-        Shingles::of_hashes(sets.flat_map(|set| set.hashes()).copied().collect())
+    pub(super) fn numbers(&self, numbers: &Numbers) -> NumberSet {
+        let across = numbers.set(self.across.hashes());
+        let sets = self.inside.iter().map(|inside| inside.numbers(numbers)).chain([&across]);
+        NumberSet::of(sets.flat_map(NumberSet::runs).cloned().collect())
     }
 
     /// The least values of a union are the least ones of its parts.

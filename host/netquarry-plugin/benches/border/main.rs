@@ -243,7 +243,11 @@ fn emission(material: &Material) -> Cost {
     let host = host();
     let records: &Vec<_> = &material.records.iter().collect();
     let emitter = plugin(&host, NeutralSpec::NAME).spec_emitter(&json!({})).expect("it accepts an empty configuration");
-    let wasm = least(|| drop(emitter.emit(records)));
+    let wasm = least(|| {
+        let mut emission = emitter.start();
+        records.iter().for_each(|record| drop(emission.block(record)));
+        drop(emission.finish());
+    });
     let native_emitter = configured::<NeutralSpec>("{}").expect("it accepts an empty configuration");
     let blocks: Vec<_> = material.records.iter().map(native::block).collect();
     let native = least(|| blocks.iter().for_each(|block| drop(native_emitter.emit_block(block))));

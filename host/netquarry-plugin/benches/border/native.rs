@@ -47,7 +47,7 @@ impl dedup::Blocks for Blocks<'_> {
     }
 
     fn code(&self, block: u32) -> String {
-        self.0.code(block).into_owned()
+        self.0.code(block)
     }
 
     fn tokens(&self, block: u32, normalisation: &str) -> Result<Vec<String>, String> {

@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 use wit_component::ComponentEncoder;
 
 use crate::sections;
-use crate::support::{embedded, host, module_class, record};
+use crate::support::{embedded, emitted, host, module_class, record};
 
 #[test]
 fn every_component_loads_and_is_what_the_registry_says() {
@@ -295,11 +295,11 @@ fn the_same_layers_are_a_structural_duplicate() {
 fn an_emitter_describes_blocks_and_their_index() {
     let plugin = embedded(&host(), "emit-neutral-spec");
     let emitter = plugin.spec_emitter(&json!({})).expect("it accepts an empty configuration");
-    let emission = emitter.emit(&[&record("Two"), &record("One")]);
-    let paths: Vec<&str> = emission.files.iter().map(|file| file.path.as_str()).collect();
+    let (files, failures) = emitted(&emitter, &[&record("Two"), &record("One")]);
+    let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
     assert_eq!(paths, ["blocks/One.json", "blocks/Two.json", "index.json"]);
-    assert_eq!(emission.failures, []);
-    let index: Value = serde_json::from_slice(&emission.files[2].content).expect("it is JSON");
+    assert_eq!(failures, []);
+    let index: Value = serde_json::from_slice(&files[2].content).expect("it is JSON");
     assert_eq!(index["blocks"][0]["id"], "test:package.module.One");
 }
 

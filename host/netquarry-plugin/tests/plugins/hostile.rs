@@ -7,7 +7,7 @@ use netquarry_plugin::{CallFailure, ConfigureError, Discovery, HostOptions, Limi
 use serde_json::json;
 
 use crate::guest::Guest;
-use crate::support::{host, module_class, record};
+use crate::support::{emitted, host, module_class, record};
 
 /// Limits that a test reaches soon.
 const SMALL: Limits =
@@ -266,19 +266,20 @@ fn a_description_that_is_none_is_refused() {
 fn an_emitter_stays_inside_of_its_folder() {
     for path in ["../escaped", "/etc/escaped", "a/../../escaped", "con.txt", "C:\\\\escaped"] {
         let plugin = host().load(&Guest::emitter(path).component()).expect("the component loads");
-        let emission = plugin.spec_emitter(&json!({})).expect("it accepts everything").emit(&[&record("One")]);
-        assert!(emission.files.is_empty(), "{path}");
-        assert!(matches!(&emission.failures[0].failure, CallFailure::Answer(_)), "{path}");
-        assert_eq!(emission.failures[0].item, "test:package.module.One");
+        let emitter = plugin.spec_emitter(&json!({})).expect("it accepts everything");
+        let (files, failures) = emitted(&emitter, &[&record("One")]);
+        assert!(files.is_empty(), "{path}");
+        assert!(matches!(&failures[0].failure, CallFailure::Answer(_)), "{path}");
+        assert_eq!(failures[0].item, "test:package.module.One");
     }
 }
 
 #[test]
 fn two_blocks_do_not_share_a_file() {
     let plugin = host().load(&Guest::emitter("spec.json").component()).expect("the component loads");
-    let emission =
-        plugin.spec_emitter(&json!({})).expect("it accepts everything").emit(&[&record("One"), &record("Two")]);
-    assert_eq!(emission.files.len(), 1);
-    assert_eq!(emission.failures.len(), 1);
-    assert!(emission.failures[0].to_string().contains("\"spec.json\" is there already"), "{}", emission.failures[0]);
+    let emitter = plugin.spec_emitter(&json!({})).expect("it accepts everything");
+    let (files, failures) = emitted(&emitter, &[&record("One"), &record("Two")]);
+    assert_eq!(files.len(), 1);
+    assert_eq!(failures.len(), 1);
+    assert!(failures[0].to_string().contains("\"spec.json\" is there already"), "{}", failures[0]);
 }

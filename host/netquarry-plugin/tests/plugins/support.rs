@@ -7,7 +7,7 @@ use netquarry_core::discovery::{Ancestor, BaseClass, ClassDescription, MethodDes
 use netquarry_core::record::{BlockRecord, Category, RecordSource};
 use netquarry_core::source::SourceKind;
 use netquarry_core::verdict::Evidence;
-use netquarry_plugin::{HostOptions, Plugin, PluginHost, first_party};
+use netquarry_plugin::{CallError, EmittedFile, HostOptions, Plugin, PluginHost, SpecEmitter, first_party};
 
 /// A host with the usual limits, and with a cache that all tests share.
 pub(crate) fn host() -> PluginHost {
@@ -48,6 +48,16 @@ pub(crate) fn module_class(name: &str) -> ClassDescription {
         conditional: false,
         subclassed: false,
     }
+}
+
+/// What an emitter makes of a library: its files, sorted by path, and where it failed.
+pub(crate) fn emitted(emitter: &SpecEmitter, blocks: &[&BlockRecord]) -> (Vec<EmittedFile>, Vec<CallError>) {
+    let mut emission = emitter.start();
+    let mut files: Vec<EmittedFile> = blocks.iter().flat_map(|block| emission.block(block)).collect();
+    let (index, failures) = emission.finish();
+    files.extend(index);
+    files.sort_by(|left, right| left.path.cmp(&right.path));
+    (files, failures)
 }
 
 /// The record of a block of `package.module` about which little is known.

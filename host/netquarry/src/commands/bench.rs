@@ -1,5 +1,6 @@
 //! `netquarry bench`: what each stage costs on this machine, with the corpus and the versions beside the figures.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use serde::Serialize;
@@ -23,6 +24,7 @@ use crate::environment::Environment;
 use crate::library::run_record::Machine;
 use crate::problem::Problem;
 use crate::quantity::{human_bytes, human_count, human_seconds};
+use crate::spool::Spool;
 use crate::table::{Align, Table};
 
 #[derive(Serialize)]
@@ -131,7 +133,7 @@ impl Bench<'_> {
             assemble(&context, &fetched.sources, &indexed, candidates, &resolved.closures)
         })?;
         drop((resolved, indexed));
-        let contenders = contenders(candidates, &assembled);
+        let contenders = contenders(&context.spool, candidates, &assembled);
         self.measure(&mut into, "curate, without verdicts", as_amount(contenders.len()), "blocks/s", || {
             Ok(curate(&context.pool, self.quiet, &plugins.dedup, &contenders))
         })?;
@@ -208,7 +210,7 @@ impl Bench<'_> {
 }
 
 /// Every bundle, as if all were equally good.
-fn contenders(candidates: &[Candidate], assembled: &Assembled) -> Vec<Contender> {
+fn contenders(spool: &Arc<Spool>, candidates: &[Candidate], assembled: &Assembled) -> Vec<Contender> {
     let parts = candidates.iter().zip(&assembled.bundles).zip(&assembled.origins);
     let contender = |((candidate, bundle), origin): ((&Candidate, &Attempt<BundleFile>), &Origin)| {
         Some(Contender {
@@ -217,7 +219,7 @@ fn contenders(candidates: &[Candidate], assembled: &Assembled) -> Vec<Contender>
             source: origin.source.name.clone(),
             priority: candidate.priority,
             level: 0,
-            code: bundle.as_ref().ok()?.code(),
+            code: bundle.as_ref().ok()?.code(spool),
         })
     };
     parts.filter_map(contender).collect()

@@ -1,6 +1,6 @@
 //! `netquarry dedup run [INPUT]`: deduplication alone, of a library or of a folder of Python files.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -21,6 +21,7 @@ use crate::library::folder::{Content, Files, OutputFolder};
 use crate::library::run_record::{Contents, RunRecord, State, now};
 use crate::library::{header, manifest};
 use crate::problem::Problem;
+use crate::spool::{Spool, Spooled, SpooledCode};
 
 /// The strategies and options of NN-DUP.
 const NN_DUP: &str = include_str!("../presets/nn-dup.toml");
@@ -48,7 +49,8 @@ pub(super) fn dedup(command: &DedupCommand, settings: &Settings, console: &Conso
         Some(out) => Some(folder_for(out, &input, &settings)?),
         None => None,
     };
-    let Models { models, unreadable } = models(&input)?;
+    let spool = Arc::new(Spool::new(&settings.cache_dir)?);
+    let Models { models, unreadable } = models(&input, &spool)?;
     unreadable.iter().for_each(|problem| console.error(problem));
     if models.is_empty() {
         return Err(nothing_in(&input));
@@ -59,11 +61,12 @@ pub(super) fn dedup(command: &DedupCommand, settings: &Settings, console: &Conso
         .map_err(|error| Problem::new("Could not start threads").because(error).help("ask for fewer with --threads"))?;
     let contenders: Vec<Contender> = models.iter().map(|model| model.contender.clone()).collect();
     let curated = curate(&pool, console, &strategies, &contenders);
+    spool.check()?;
     if let Some(folder) = folder {
         let record = RunRecord::begin(command_line(), settings.threads);
         let record =
             RunRecord { contents: Contents::Deduplicated, state: State::Finished, ended: Some(now()), ..record };
-        folder.write(&files(&models, &curated.decisions), record)?;
+        folder.write(&files(&spool, &models, &curated.decisions), record)?;
     }
     let rows: Vec<DuplicateRow> =
         contenders.iter().filter_map(|contender| row(contender, &curated.decisions)).collect();
@@ -104,10 +107,10 @@ fn with_preset(arguments: &DedupRunArguments, settings: &Settings) -> Result<Set
     }
 }
 
-/// A model with its file's text.
+/// What was found, with its file's text in the spool.
 struct Model {
     contender: Contender,
-    text: Arc<str>,
+    text: Spooled<str>,
     /// Where it goes below `kept/`.
     path: String,
 }
@@ -120,45 +123,67 @@ struct Models {
 }
 
 impl Models {
-    fn of(models: impl Iterator<Item = Result<Model, Problem>>) -> Self {
+    fn of(spool: &Arc<Spool>, found: impl Iterator<Item = Result<Found, Problem>>) -> Result<Self, Problem> {
         let mut all = Self::default();
-        for model in models {
-            match model {
-                Ok(model) => all.models.push(model),
+        for found in found {
+            match found {
+                Ok(found) => all.models.push(found.spooled(spool)?),
                 Err(problem) => all.unreadable.push(problem),
             }
         }
-        all
+        Ok(all)
     }
 }
 
-fn models(input: &Path) -> Result<Models, Problem> {
-    match manifest::read(input)? {
-        Some(records) => Ok(Models::of(records.into_iter().filter_map(|record| block_of_library(input, record)))),
-        None => python_files(input),
+/// A model whose file was read.
+struct Found {
+    block: String,
+    name: String,
+    source: String,
+    priority: u32,
+    level: u8,
+    text: String,
+    /// Where in the text the code starts.
+    code_start: usize,
+    path: String,
+}
+
+impl Found {
+    fn spooled(self, spool: &Arc<Spool>) -> Result<Model, Problem> {
+        let text = spool.put_text(&self.text)?;
+        let code = Code::behind(SpooledCode { spool: Arc::clone(spool), text }, self.code_start);
+        let Self { block, name, source, priority, level, path, .. } = self;
+        Ok(Model { contender: Contender { block, name, source, priority, level, code }, text, path })
     }
+}
+
+fn models(input: &Path, spool: &Arc<Spool>) -> Result<Models, Problem> {
+    let Some(records) = manifest::read(input)? else { return python_files(input, spool) };
+    let mut unread = None;
+    // A line that is no record ends the command.
+    let records = records.map_while(|record| record.map_err(|problem| unread = Some(problem)).ok());
+    let models = Models::of(spool, records.filter_map(|record| block_of_library(input, record)))?;
+    unread.map_or(Ok(models), Err)
 }
 
 /// A promoted block of the library in `folder`; `None` for the others.
-fn block_of_library(folder: &Path, record: BlockRecord) -> Option<Result<Model, Problem>> {
+fn block_of_library(folder: &Path, record: BlockRecord) -> Option<Result<Found, Problem>> {
     let file = record.bundle?.strip_prefix("blocks/")?.to_owned();
-    let model = read(&folder.join("blocks").join(&file)).map(|text| Model {
-        contender: Contender {
-            block: record.block,
-            name: record.name,
-            source: record.source.name,
-            priority: record.source.priority,
-            level: record.level,
-            code: Code::behind(Arc::clone(&text), text.len() - header::strip(&text).len()),
-        },
+    let found = read(&folder.join("blocks").join(&file)).map(|text| Found {
+        block: record.block,
+        name: record.name,
+        source: record.source.name,
+        priority: record.source.priority,
+        level: record.level,
+        code_start: text.len() - header::strip(&text).len(),
         text,
         path: file,
     });
-    Some(model)
+    Some(found)
 }
 
 /// The Python files below a folder, sorted by path.
-fn python_files(folder: &Path) -> Result<Models, Problem> {
+fn python_files(folder: &Path, spool: &Arc<Spool>) -> Result<Models, Problem> {
     let mut waiting = vec![folder.to_owned()];
     let mut paths = Vec::new();
     while let Some(folder) = waiting.pop() {
@@ -175,24 +200,23 @@ fn python_files(folder: &Path) -> Result<Models, Problem> {
         }
     }
     paths.sort();
-    let model = |path: std::path::PathBuf| {
+    let found = |path: std::path::PathBuf| {
         let text = read(&path)?;
-        let relative = path.strip_prefix(folder).unwrap_or(&path).to_string_lossy().into_owned();
+        let block = path.strip_prefix(folder).unwrap_or(&path).to_string_lossy().into_owned();
         let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-        let (block, code) = (relative.clone(), Code::from(Arc::clone(&text)));
-        let contender = Contender { block, name, source: String::new(), priority: 1, level: 0, code };
-        Ok(Model { contender, text, path: relative })
+        let path = block.clone();
+        Ok(Found { block, name, source: String::new(), priority: 1, level: 0, text, code_start: 0, path })
     };
-    Ok(Models::of(paths.into_iter().map(model)))
+    Models::of(spool, paths.into_iter().map(found))
 }
 
 /// Code as text; what is not UTF-8 is replaced, since only its tokens count.
-fn read(path: &Path) -> Result<Arc<str>, Problem> {
+fn read(path: &Path) -> Result<String, Problem> {
     let bytes = fs::read(path).map_err(|error| Problem::io("read", path, error))?;
-    Ok(Arc::from(&*String::from_utf8_lossy(&bytes)))
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn files(models: &[Model], decisions: &std::collections::HashMap<String, DedupDecision>) -> Files<'static> {
+fn files<'a>(spool: &'a Spool, models: &[Model], decisions: &HashMap<String, DedupDecision>) -> Files<'a> {
     let mut files = Files::new();
     let mut lines = String::new();
     for Model { contender, text, path } in models {
@@ -201,14 +225,14 @@ fn files(models: &[Model], decisions: &std::collections::HashMap<String, DedupDe
         lines.push_str(&serde_json::to_string(&line).expect("a decision has string keys"));
         lines.push('\n');
         if decision.decision == DedupOutcome::Kept {
-            files.insert(format!("kept/{path}"), Content::Text(Arc::clone(text)));
+            files.insert(format!("kept/{path}"), Content::Spooled { spool, bytes: text.as_bytes() });
         }
     }
     files.insert("decisions.jsonl".to_owned(), Content::Bytes(lines.into_bytes()));
     files
 }
 
-fn row(contender: &Contender, decisions: &std::collections::HashMap<String, DedupDecision>) -> Option<DuplicateRow> {
+fn row(contender: &Contender, decisions: &HashMap<String, DedupDecision>) -> Option<DuplicateRow> {
     let decision = &decisions[&contender.block];
     (decision.decision == DedupOutcome::Removed).then(|| DuplicateRow {
         block: contender.block.clone(),
@@ -222,12 +246,16 @@ fn row(contender: &Contender, decisions: &std::collections::HashMap<String, Dedu
 mod tests {
     use super::*;
 
+    fn spool() -> Arc<Spool> {
+        Arc::new(Spool::new(&std::env::temp_dir()).unwrap())
+    }
+
     #[test]
     fn a_file_that_cannot_be_read_costs_itself_only() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("a.py"), "x = 1\n").unwrap();
         std::os::unix::fs::symlink("nowhere", folder.path().join("b.py")).unwrap();
-        let Models { models, unreadable } = models(folder.path()).unwrap();
+        let Models { models, unreadable } = models(folder.path(), &spool()).unwrap();
         assert_eq!(models.iter().map(|model| model.path.as_str()).collect::<Vec<_>>(), ["a.py"]);
         assert!(unreadable[0].to_string().contains("b.py"), "{unreadable:?}");
     }
@@ -246,8 +274,12 @@ mod tests {
             fs::write(folder.path().join(format!("blocks/{file}.py")), block).unwrap();
             records.push(record);
         }
-        manifest::write(&records, fs::File::create(folder.path().join(manifest::FILE_NAME)).unwrap()).unwrap();
-        let found = models(folder.path()).unwrap().models;
+        manifest::write(
+            records.into_iter().map(Ok),
+            fs::File::create(folder.path().join(manifest::FILE_NAME)).unwrap(),
+        )
+        .unwrap();
+        let found = models(folder.path(), &spool()).unwrap().models;
         let shown: Vec<_> = found.iter().map(|model| (model.path.as_str(), model.contender.priority)).collect();
         assert_eq!(shown, [("Net__a_b_c.py", 1), ("Net__a_b_c__1.py", 2)]);
     }

@@ -62,8 +62,9 @@ fn names(arguments: &ExtractArguments, settings: &Settings) -> Result<Vec<String
         names.extend(load::load_targets(path)?);
     }
     if names.is_empty() && settings.retry_failed {
-        let records = manifest::read_existing(&settings.out)?;
-        names.extend(records.into_iter().filter(|record| record.failure.is_some()).map(|record| record.block));
+        for record in manifest::read_existing(&settings.out)? {
+            names.extend(Some(record?).filter(|record| record.failure.is_some()).map(|record| record.block));
+        }
     }
     if let Some(first) = &arguments.start_from {
         let position = names.iter().position(|name| name == first).ok_or_else(|| {

@@ -230,7 +230,7 @@ pub(super) fn bundle_rows(made: &Made) -> Vec<BundleRow> {
             lines: file.map(|file| file.lines),
             sha256: file.map(|file| file.sha256.clone()),
             requirements: file.map(|file| file.requirements.clone()).unwrap_or_default(),
-            edits: file.map_or(0, |file| file.bundle.edits.len()),
+            edits: file.map_or(0, |file| file.edits),
             unresolved: file.map_or(0, |file| file.bundle.unresolved.len()),
             failure: bundle.as_ref().err().cloned(),
         }

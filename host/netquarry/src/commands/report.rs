@@ -3,12 +3,11 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use netquarry_core::record::BlockRecord;
 use serde::Serialize;
 
 use super::Ending;
 use crate::console::{Console, Format};
-use crate::explain::{self, Example, FailureGroup};
+use crate::explain::{Example, FailureGroup, Groups};
 use crate::library::manifest;
 use crate::problem::Problem;
 use crate::quantity::{human_count, human_things};
@@ -26,13 +25,16 @@ struct FailureReport {
 
 /// Prints at most `limit` groups for people; programs get all.
 pub(super) fn failures(library: &Path, limit: usize, console: &Console) -> Result<Ending, Problem> {
-    let records = manifest::read_existing(library)?;
-    let report = FailureReport {
-        candidates: records.len(),
-        failed: records.iter().filter(|record: &&BlockRecord| record.failure.is_some()).count(),
-        groups: explain::failures(&records),
-        latent: explain::latent(&records),
-    };
+    let (mut candidates, mut failed) = (0, 0);
+    let (mut groups, mut latent) = (Groups::default(), Groups::default());
+    for record in manifest::read_existing(library)? {
+        let record = record?;
+        candidates += 1;
+        failed += usize::from(record.failure.is_some());
+        groups.add_failure(&record);
+        latent.add_latent(&record);
+    }
+    let report = FailureReport { candidates, failed, groups: groups.sorted(), latent: latent.sorted() };
     match console.format {
         Format::Json => console.print_json(&report)?,
         Format::Human => console.print(&human(&report, limit, console))?,

@@ -26,14 +26,21 @@ struct Shown<'a> {
 }
 
 pub(super) fn show(arguments: &ShowArguments, out: &Path, console: &Console) -> Result<Ending, Problem> {
-    let records = manifest::read_existing(out)?;
-    let found: Vec<&BlockRecord> = records.iter().filter(|record| means(&arguments.block, &record.block)).collect();
-    let whole = |record: &&&BlockRecord| is_whole(&arguments.block, &record.block);
+    // Of the others only the names are kept.
+    let (mut found, mut others) = (Vec::new(), Vec::new());
+    for record in manifest::read_existing(out)? {
+        let record = record?;
+        match means(&arguments.block, &record.block) {
+            true => found.push(record),
+            false => others.push((record.name, record.block)),
+        }
+    }
+    let whole = |record: &&BlockRecord| is_whole(&arguments.block, &record.block);
     let record = match (found.iter().find(whole), &found[..]) {
         (Some(record), _) => record,
         (None, [record]) => record,
         (None, []) => {
-            let blocks = records.iter().map(|record| (record.name.as_str(), record.block.as_str()));
+            let blocks = others.iter().map(|(name, block)| (name.as_str(), block.as_str()));
             let help = match &similar(&arguments.block, blocks)[..] {
                 [] => "`netquarry extract` adds one; manifest.jsonl and report.html list what is there".to_owned(),
                 similar => format!("did you mean {}?", similar.join(", ")),
@@ -63,7 +70,7 @@ pub(super) fn show(arguments: &ShowArguments, out: &Path, console: &Console) -> 
     Ok(Ending::Done)
 }
 
-fn ambiguous(name: &str, found: &[&BlockRecord]) -> Problem {
+fn ambiguous(name: &str, found: &[BlockRecord]) -> Problem {
     let names: Vec<String> = found.iter().map(|record| format!("\n  {}", record.block)).collect();
     Problem::new(format!("`{name}` is the name of {} blocks", found.len()))
         .help(format!("give one of these:{}", names.concat()))

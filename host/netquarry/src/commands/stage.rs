@@ -10,7 +10,7 @@ use crate::course::Stage;
 use crate::driver::context::Context;
 use crate::driver::plugins::Plugins;
 use crate::driver::python::Python;
-use crate::driver::{self, curate, fetch, records, resolve, shims, validate};
+use crate::driver::{self, fetch, records, resolve, shims, validate};
 use crate::findings::is_promoted;
 use crate::problem::Problem;
 
@@ -42,23 +42,23 @@ pub(super) fn up_to(stage: Stage, settings: &Settings, console: &Console) -> Res
         let resolved = resolve::resolve(&context, &indexed, &rules, &found.candidates)?;
         return list(console, &closure_rows(&found.candidates, &resolved.closures), ending);
     }
-    let mut made = driver::made(&context, &fetched, &plugins, indexed, found)?;
+    let made = driver::made(&context, &fetched, &plugins, indexed, found)?;
     let Some(python) = python else {
         return list(console, &bundle_rows(&made), ending);
     };
     let environment = python.wait(console)?;
     let validated = validate::validate(&context, &environment, &fetched.sources, &made)?;
-    let mut records = driver::records(&context, &mut made, &validated);
-    let below = records.iter().any(|record| !is_promoted(record, settings.gate));
+    let mut records = driver::records(&context, &made, &validated);
+    let below = records.small().iter().any(|record| !is_promoted(record, settings.gate));
     let ending = match ending {
         Ending::Done if settings.gate_was_asked_for && below => Ending::Findings,
         ending => ending,
     };
     if stage == Stage::Validate {
-        return list(console, &verdict_rows(&records), ending);
+        return list(console, &verdict_rows(records.small()), ending);
     }
     let contenders = driver::contenders(&context, &made, &records);
-    let curated = curate::curate(&context.pool, console, &plugins.dedup, &contenders);
-    records::decide(&mut records, &curated.decisions);
-    list(console, &duplicate_rows(&records), ending)
+    let curated = driver::curated(&context, &plugins, &contenders)?;
+    records::decide(records.small_mut(), &curated.decisions);
+    list(console, &duplicate_rows(records.small()), ending)
 }

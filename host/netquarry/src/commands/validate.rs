@@ -331,7 +331,8 @@ impl Libraries {
         let kind = folder.file_name().filter(|name| *name == "blocks" || *name == "failed");
         let (Some(kind), Some(library)) = (kind, folder.parent()) else { return Ok(None) };
         if !self.records.contains_key(library) {
-            self.records.insert(library.to_owned(), manifest::read(library)?.unwrap_or_default());
+            self.records
+                .insert(library.to_owned(), manifest::read(library)?.into_iter().flatten().collect::<Result<_, _>>()?);
         }
         let relative = Path::new(kind).join(name);
         let is_its = |record: &&BlockRecord| record.bundle.as_deref().is_some_and(|path| Path::new(path) == relative);
@@ -373,7 +374,11 @@ mod tests {
             records[0].closure.push(definition_record(definition));
         }
         let bundle = folder.path().join(records[0].bundle.as_deref().expect("it has a file"));
-        manifest::write(&records, fs::File::create(folder.path().join(manifest::FILE_NAME)).unwrap()).unwrap();
+        manifest::write(
+            records.into_iter().map(Ok),
+            fs::File::create(folder.path().join(manifest::FILE_NAME)).unwrap(),
+        )
+        .unwrap();
         fs::create_dir_all(bundle.parent().expect("it lies in a folder")).unwrap();
         fs::write(&bundle, "").unwrap();
         let record = Libraries::default().record(&bundle).unwrap().expect("it is in the manifest");

@@ -23,31 +23,38 @@ use crate::course::{Stage, StageCourse, Stopwatch};
 use crate::interrupt;
 use crate::library::folder::hexadecimal;
 use crate::library::header::{self, Header};
+use crate::library::records::Details;
 use crate::library::requirements;
 use crate::problem::Problem;
 use crate::quantity::{human_seconds, human_things};
 use crate::requirements::declared;
+use crate::spool::{Spool, Spooled, SpooledCode};
 use crate::validate::LineSpan;
 
-/// A bundle as it is written, with what the record says about it.
+/// A bundle as it is written, with what the record says about it. What is large of it lies in the spool.
 #[derive(Clone, Debug)]
 pub struct BundleFile {
     /// Header and code.
-    pub text: Arc<str>,
+    pub text: Spooled<str>,
     /// Where in the text the code starts.
     code_start: usize,
     /// Of the text.
     pub sha256: String,
     pub lines: u32,
-    /// What was found out while the code was written; its own text has moved into `text`.
+    /// What was found out while the code was written, but for what has moved into `text`, `line_map` and `details`.
     pub bundle: Bundle,
+    pub details: Spooled<Details>,
+    /// How many edits there are in the details.
+    pub edits: usize,
+    /// The sources that it has code of, sorted.
+    sources: Vec<String>,
     /// PEP 508, sorted.
     pub requirements: Vec<String>,
     /// Those of them that nobody declares.
     pub assumed_requirements: Vec<String>,
     pub license: Option<String>,
     /// Lines of the text, header included.
-    pub line_map: Vec<LineSpan>,
+    pub line_map: Spooled<Vec<LineSpan>>,
     /// The import packages of the sources that its code is from.
     pub own_packages: Vec<String>,
     /// The packages that it imports for their compiled operators, those of `own_packages` or others.
@@ -55,14 +62,14 @@ pub struct BundleFile {
 }
 
 impl BundleFile {
-    /// The sources that it has code of, in the order of the closure and as often as that has something of them.
+    /// The sources that it has code of, sorted.
     pub fn sources(&self) -> impl Iterator<Item = &str> {
-        self.bundle.closure.iter().filter_map(|record| Some(record.definition.split_once(':')?.0))
+        self.sources.iter().map(String::as_str)
     }
 
     /// The code alone, without the header.
-    pub fn code(&self) -> Code {
-        Code::behind(Arc::clone(&self.text), self.code_start)
+    pub fn code(&self, spool: &Arc<Spool>) -> Code {
+        Code::behind(SpooledCode { spool: Arc::clone(spool), text: self.text }, self.code_start)
     }
 }
 
@@ -146,36 +153,50 @@ pub fn bundles(
     task: &Task<'_>,
 ) -> Result<Assembled, Problem> {
     let watch = Stopwatch::start(Stage::Assemble);
+    let common = Common { spool: &context.spool, packages, indexed };
     let work = |(candidate, closure): (&Candidate, &Attempt<Arc<Closure>>)| {
         let origin = origin(indexed, candidate);
         let bundle = match closure {
-            Ok(closure) => bundle_file(indexed, packages, candidate, &origin, closure),
+            Ok(closure) => bundle_file(&common, candidate, &origin, closure)?,
             Err(reason) => Err(reason.clone()),
         };
         task.advance(1);
-        (bundle, origin)
+        Ok((bundle, origin))
     };
-    let unless_interrupted = |parts| (!interrupt::requested()).then(|| work(parts));
+    let unless_interrupted = |parts| if interrupt::requested() { Err(Problem::interrupted()) } else { work(parts) };
     let parts = candidates.par_iter().zip(closures);
-    let made: Option<Vec<_>> = context.pool.install(|| parts.map(unless_interrupted).collect());
-    let made = made.ok_or_else(Problem::interrupted)?;
-    let (bundles, origins): (Vec<_>, Vec<_>) = made.into_iter().unzip();
+    let made: Result<Vec<_>, Problem> = context.pool.install(|| parts.map(unless_interrupted).collect());
+    let (bundles, origins): (Vec<_>, Vec<_>) = made?.into_iter().unzip();
     Ok(Assembled { bundles, origins, course: watch.stop("block", candidates.len(), 0) })
 }
 
-fn bundle_file(
-    indexed: &Indexed,
-    packages: &Packages,
-    candidate: &Candidate,
-    origin: &Origin,
-    closure: &Closure,
-) -> Attempt<BundleFile> {
+fn bundle(indexed: &Indexed, closure: &Closure) -> Attempt<Bundle> {
     // Reading is the only thing that can fail; everything after it works on text that is there.
     for definition in closure.definitions.keys() {
         indexed.texts.get(definition.file)?;
     }
     let text = |file: FileId| -> Arc<str> { Arc::clone(&indexed.texts.get(file).expect("it was read before").text) };
-    let mut bundle = guarded(|| bundle::assemble(&indexed.index, closure, &text))?;
+    guarded(|| bundle::assemble(&indexed.index, closure, &text))
+}
+
+/// What all bundles have in common.
+struct Common<'a> {
+    spool: &'a Spool,
+    packages: &'a Packages,
+    indexed: &'a Indexed,
+}
+
+fn bundle_file(
+    common: &Common<'_>,
+    candidate: &Candidate,
+    origin: &Origin,
+    closure: &Closure,
+) -> Result<Attempt<BundleFile>, Problem> {
+    let Common { spool, packages, indexed } = *common;
+    let mut bundle = match bundle(indexed, closure) {
+        Ok(bundle) => bundle,
+        Err(reason) => return Ok(Err(reason)),
+    };
     let licenses = licenses(indexed, closure);
     for record in &mut bundle.closure {
         let source = record.definition.split_once(':').map_or("", |(source, _)| source);
@@ -200,12 +221,23 @@ fn bundle_file(
     let header_lines = line_count(&header);
     let operator_packages: Vec<String> =
         bundle.operator_imports.iter().filter_map(|statement| imported_package(statement)).collect();
-    Ok(BundleFile {
+    let line_map: Vec<LineSpan> =
+        std::mem::take(&mut bundle.line_map).into_iter().map(|span| below(span, header_lines)).collect();
+    let details = Details {
+        unknown_keys: std::mem::take(&mut bundle.unknown_keys),
+        replaced: std::mem::take(&mut bundle.replaced),
+        edits: std::mem::take(&mut bundle.edits),
+        closure: std::mem::take(&mut bundle.closure),
+    };
+    Ok(Ok(BundleFile {
         sha256: hexadecimal(&Sha256::digest(text.as_bytes())),
         lines: line_count(&text),
         code_start: header.len(),
-        text: Arc::from(text),
-        line_map: std::mem::take(&mut bundle.line_map).into_iter().map(|span| below(span, header_lines)).collect(),
+        text: spool.put_text(&text)?,
+        line_map: spool.put_value(&line_map)?,
+        sources: details.sources(),
+        edits: details.edits.len(),
+        details: spool.put_value(&details)?,
         own_packages: origins
             .iter()
             .flat_map(|source| &packages[source.0 as usize].own)
@@ -218,7 +250,7 @@ fn bundle_file(
         assumed_requirements,
         license,
         bundle,
-    })
+    }))
 }
 
 /// The licence of every file that the bundle has code of, by source and path.

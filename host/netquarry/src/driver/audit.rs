@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::path::Path;
 
 use netquarry_core::record::{BlockRecord, ClosureRecord};
 use netquarry_core::syntax;
@@ -12,7 +13,7 @@ use super::fetch::{self, FetchedSource};
 use super::python::Python;
 use super::upstream::Upstreams;
 use super::validate::options;
-use crate::audit::{self, Audit, Bundle};
+use crate::audit::{self, Audit, Bundle, Formatting, Lookups};
 use crate::environment::Environment;
 use crate::interval::Proportion;
 use crate::library::manifest;
@@ -23,36 +24,64 @@ use crate::validate::lookup::{self, Answer, Lookup, Questions};
 /// Audits the library in the output folder. Sources come from the corpus, which has to be the one of the library.
 pub fn audit(context: &Context<'_>) -> Result<Audit, Problem> {
     let settings = context.settings;
-    let records = manifest::read_existing(&settings.out)?;
+    // What is wrong with the library shows before any of the work is done.
+    let claims = Claims::read(&settings.out)?;
     let python = Python::start(settings, context.console)?;
     let fetched = fetch::fetch(context, fetch::corpus(settings)?)?;
     let environment = python.wait(context.console)?;
-    let bundles = bundles(context, &records)?;
-    let texts = Texts::read(&fetched.sources, &records);
-    let asked = audit::lookups(&records);
-    let answered = answers(context, &environment, &fetched.sources, &asked)?;
-    let count = |is_meant: &dyn Fn(&Bundle<'_>) -> bool| {
-        Proportion::of(bundles.iter().filter(|bundle| is_meant(bundle)).count(), bundles.len())
-    };
+    let texts = Texts::read(&fetched.sources, &claims.files);
+    let (mut bundles, mut complete, mut in_order) = (0, 0, 0);
+    let (mut formatting, mut lines) = (Formatting::default(), Vec::new());
+    for record in manifest::read_existing(&settings.out)? {
+        let Some(bundle) = bundle(&settings.out, record?)? else { continue };
+        bundles += 1;
+        complete += usize::from(audit::is_complete(&bundle.record));
+        in_order += usize::from(audit::has_imports_in_order(&bundle.text));
+        formatting.add(&bundle, &|closed| texts.of(closed));
+        lines.extend(bundle.record.lines);
+    }
+    let answered = answers(context, &environment, &fetched.sources, &claims.lookups)?;
     Ok(Audit {
-        blocks: records.len(),
-        bundles: bundles.len(),
+        blocks: claims.blocks,
+        bundles,
         resolution: audit::resolution(answered.iter().map(|(lookup, answer)| (lookup, answer))),
-        formatting: audit::formatting(&bundles, &|closed| texts.of(closed)),
-        complete: count(&|bundle| audit::is_complete(bundle.record)),
-        imports_in_order: count(&|bundle| audit::has_imports_in_order(&bundle.text)),
-        lines: audit::lines(&bundles),
+        formatting,
+        complete: Proportion::of(complete, bundles),
+        imports_in_order: Proportion::of(in_order, bundles),
+        lines: audit::lines(lines),
     })
 }
 
-fn bundles<'a>(context: &Context<'_>, records: &'a [BlockRecord]) -> Result<Vec<Bundle<'a>>, Problem> {
-    let with_file = records.iter().filter_map(|record| Some((record, record.bundle.as_ref()?)));
-    let read = |(record, bundle): (&'a BlockRecord, &String)| {
-        let path = context.settings.out.join(bundle);
-        let text = fs::read_to_string(&path).map_err(|error| Problem::io("read the bundle", &path, error))?;
-        Ok(Bundle { record, text })
-    };
-    with_file.map(read).collect()
+/// What the records of a library claim that is to be compared with the sources, each once.
+#[derive(Default)]
+struct Claims {
+    blocks: usize,
+    lookups: Lookups,
+    /// The SHA-1 of the upstream files that closures are from, by source and path.
+    files: BTreeMap<(String, String), String>,
+}
+
+impl Claims {
+    fn read(library: &Path) -> Result<Self, Problem> {
+        let mut claims = Self::default();
+        for record in manifest::read_existing(library)? {
+            let record = record?;
+            claims.blocks += 1;
+            audit::add_lookups(&mut claims.lookups, &record);
+            for closed in record.closure {
+                claims.files.insert(place(&closed), closed.sha1);
+            }
+        }
+        Ok(claims)
+    }
+}
+
+/// The block's file in the library; `None` for a duplicate, which has none.
+fn bundle(library: &Path, record: BlockRecord) -> Result<Option<Bundle>, Problem> {
+    let Some(bundle) = &record.bundle else { return Ok(None) };
+    let path = library.join(bundle);
+    let text = fs::read_to_string(&path).map_err(|error| Problem::io("read the bundle", &path, error))?;
+    Ok(Some(Bundle { record, text }))
 }
 
 /// The upstream files that the closures are from, by source and path.
@@ -62,18 +91,14 @@ struct Texts {
 
 impl Texts {
     /// A file that is not at hand, or is another one now, is left out.
-    fn read(sources: &[FetchedSource], records: &[BlockRecord]) -> Self {
-        let mut wanted: BTreeMap<(String, String), &str> = BTreeMap::new();
-        for closed in records.iter().flat_map(|record| &record.closure) {
-            wanted.insert(place(closed), &closed.sha1);
-        }
+    fn read(sources: &[FetchedSource], wanted: &BTreeMap<(String, String), String>) -> Self {
         let text = |place: &(String, String), sha1: &str| {
             let snapshot = &sources.iter().find(|source| source.snapshot.source.name == place.0)?.snapshot;
             let file = snapshot.files.iter().find(|file| file.path == place.1 && file.digest.to_string() == sha1)?;
             let bytes = snapshot.read(file).ok()?;
             Some(syntax::decode(&bytes).ok()?.into_owned())
         };
-        let texts = wanted.into_iter().filter_map(|(place, sha1)| Some((place.clone(), text(&place, sha1)?)));
+        let texts = wanted.iter().filter_map(|(place, sha1)| Some((place.clone(), text(place, sha1)?)));
         Self { by_place: texts.collect() }
     }
 
@@ -91,7 +116,7 @@ fn answers(
     context: &Context<'_>,
     environment: &Environment,
     sources: &[FetchedSource],
-    asked: &BTreeMap<String, BTreeSet<Lookup>>,
+    asked: &Lookups,
 ) -> Result<Vec<(Lookup, Answer)>, Problem> {
     let upstreams = Upstreams::new(sources, environment)?;
     upstreams.write()?;
@@ -105,7 +130,7 @@ fn answers(
 }
 
 /// One set of questions for each module, source by source.
-fn questions(upstreams: &Upstreams<'_>, asked: &BTreeMap<String, BTreeSet<Lookup>>) -> Vec<Questions> {
+fn questions(upstreams: &Upstreams<'_>, asked: &Lookups) -> Vec<Questions> {
     let all: BTreeSet<&str> = asked.keys().map(String::as_str).collect();
     let mut questions = Vec::new();
     for (source, lookups) in asked {

@@ -1,19 +1,30 @@
 //! What the stages before validation know about a failure and the exception does not tell.
 
 use netquarry_core::facts::{FileFacts, ImportForm, ImportStatement};
+use netquarry_core::record::ClosureRecord;
 use netquarry_core::source::lines_of;
 use netquarry_core::verdict::{Failure, FailureClass, Level, Outcome, Verdict};
 
 use super::assemble::BundleFile;
 use super::index::Indexed;
 use crate::explain;
+use crate::problem::Problem;
+use crate::spool::Spool;
 
 /// Says more about the failure of a bundle, where more is known.
-pub(super) fn blame(indexed: &Indexed, bundle: &BundleFile, verdict: &mut Verdict) {
+pub(super) fn blame(
+    spool: &Spool,
+    indexed: &Indexed,
+    bundle: &BundleFile,
+    verdict: &mut Verdict,
+) -> Result<(), Problem> {
     blame_cycles(bundle, verdict);
-    if let Some(failure) = &mut verdict.failure {
-        blame_imports(indexed, bundle, failure);
+    let untraced = verdict.failure.as_mut().filter(|failure| failure.upstream.is_none());
+    match untraced.filter(|failure| explain::missing_module(&failure.message).is_some()) {
+        Some(failure) => blame_imports(indexed, &spool.value(bundle.details)?.closure, failure),
+        None => {}
     }
+    Ok(())
 }
 
 /// A name that is missing because definitions need each other while they run is no unresolved name.
@@ -29,12 +40,8 @@ fn blame_cycles(bundle: &BundleFile, verdict: &mut Verdict) {
 
 /// The imports of a bundle stand at its top, away from the files that they are from: one that fails is traced to the
 /// first file of the closure that has it.
-fn blame_imports(indexed: &Indexed, bundle: &BundleFile, failure: &mut Failure) {
-    if failure.upstream.is_some() {
-        return;
-    }
+fn blame_imports(indexed: &Indexed, closure: &[ClosureRecord], failure: &mut Failure) {
     let Some(module) = explain::missing_module(&failure.message) else { return };
-    let closure = &bundle.bundle.closure;
     let files = indexed.index.files().filter(|(_, file)| {
         let digest = file.file.digest.to_string();
         closure.iter().any(|record| record.path == file.file.path && record.sha1 == digest)

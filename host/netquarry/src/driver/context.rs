@@ -1,17 +1,22 @@
 //! What every stage is given beside its input.
 
+use std::sync::Arc;
+
 use netquarry_core::syntax::PARSER_STACK_BYTES;
 use netquarry_store::{Store, StoreError};
 
 use crate::configuration::Settings;
 use crate::console::Console;
 use crate::problem::Problem;
+use crate::spool::Spool;
 
-/// What every stage is given: the settings, the console, the store and the threads.
+/// What every stage is given: the settings, the console, the store, the spool and the threads.
 pub struct Context<'a> {
     pub settings: &'a Settings,
     pub console: &'a Console,
     pub store: Store,
+    /// For what is large, as long as the command runs.
+    pub spool: Arc<Spool>,
     /// Its threads have stacks that are large enough for whatever people have written.
     pub pool: rayon::ThreadPool,
 }
@@ -29,7 +34,8 @@ impl<'a> Context<'a> {
                     .because(error)
                     .help("ask for fewer with --threads")
             })?;
-        Ok(Self { settings, console, store: open_store(settings)?, pool })
+        let spool = Arc::new(Spool::new(&settings.cache_dir)?);
+        Ok(Self { settings, console, store: open_store(settings)?, spool, pool })
     }
 }
 

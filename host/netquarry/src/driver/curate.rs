@@ -101,6 +101,7 @@ fn decision(block: &str, removed: &HashMap<String, DedupDecision>) -> DedupDecis
 }
 
 fn summary(block: &Contender) -> BlockSummary {
+    let code = block.code.read();
     BlockSummary {
         id: block.block.clone(),
         name: block.name.clone(),
@@ -109,8 +110,8 @@ fn summary(block: &Contender) -> BlockSummary {
         priority: -i32::try_from(block.priority).unwrap_or(i32::MAX),
         level: block.level,
         accuracy: None,
-        characters: block.code.chars().count() as u64,
-        sha256: Sha256::digest(block.code.as_bytes()).into(),
+        characters: code.chars().count() as u64,
+        sha256: Sha256::digest(code.as_bytes()).into(),
     }
 }
 

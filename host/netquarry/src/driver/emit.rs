@@ -1,22 +1,24 @@
 //! Stage 7, second half: the files of the library.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use netquarry_core::record::BlockRecord;
 use netquarry_core::source::Source;
 use netquarry_core::verdict::Level;
-use netquarry_plugin::SpecEmitter;
+use netquarry_plugin::{EmittedFile, SpecEmitter};
 
+use super::context::Context;
 use super::plugins::report_failures;
-use crate::console::Console;
 use crate::findings::{Findings, is_promoted, is_removed};
 use crate::library::folder::{Content, Files};
+use crate::library::records::Records;
 use crate::library::{manifest, required};
+use crate::problem::Problem;
 use crate::report;
+use crate::spool::Spooled;
 
 /// The texts of bundles by path relative to the output folder.
-pub type BundleTexts = BTreeMap<String, Arc<str>>;
+pub type BundleTexts = BTreeMap<String, Spooled<str>>;
 
 /// What the library is made of.
 pub struct Library<'r, 'a> {
@@ -24,7 +26,7 @@ pub struct Library<'r, 'a> {
     /// In the order of the corpus.
     pub sources: &'a [Source],
     /// Sorted by block.
-    pub records: &'r [BlockRecord],
+    pub records: &'r Records,
     pub texts: &'a BundleTexts,
     /// Versions of the environment by normalised distribution name.
     pub installed: &'a BTreeMap<String, String>,
@@ -33,32 +35,41 @@ pub struct Library<'r, 'a> {
 }
 
 /// Everything that stands in the output folder but for `run.json`, and what the records show.
-pub fn files<'a>(console: &Console, library: &Library<'a, '_>) -> (Files<'a>, Findings) {
-    let findings = Findings::of(library.records, library.gate);
-    let records = library.records;
+pub fn files<'a>(context: &'a Context<'_>, library: &Library<'a, '_>) -> Result<(Files<'a>, Findings), Problem> {
+    let (records, spool) = (library.records, &*context.spool);
+    let findings = Findings::of(records.small(), library.gate);
+    let spooled = |bytes: Spooled<[u8]>| Content::Spooled { spool, bytes };
     let mut files: Files<'a> =
-        library.texts.iter().map(|(path, text)| (path.clone(), Content::Text(Arc::clone(text)))).collect();
-    let manifest = Content::Written(Box::new(|out| manifest::write(records, out)));
+        library.texts.iter().map(|(path, text)| (path.clone(), spooled(text.as_bytes()))).collect();
+    let manifest = Content::Written(Box::new(|out| manifest::write(records.whole(), out)));
     files.insert(manifest::FILE_NAME.to_owned(), manifest);
     let mut add = |path: String, text: String| files.insert(path, Content::Bytes(text.into_bytes()));
 
-    let required = required::required(library.records, library.sources, library.installed);
+    let required = required::required(records, library.sources, library.installed);
     let required = serde_json::to_string_pretty(&required).expect("names and versions are plain text");
     add(required::FILE_NAME.to_owned(), required + "\n");
     let names: Vec<String> = library.sources.iter().map(source_name).collect();
-    let page = report::Page { corpus: library.corpus, sources: &names, findings: &findings, records: library.records };
+    let page = report::Page { corpus: library.corpus, sources: &names, findings: &findings, records: records.small() };
     add(report::FILE_NAME.to_owned(), report::html(&page));
 
-    let is_kept = |record: &&BlockRecord| is_promoted(record, library.gate) && !is_removed(record);
-    let kept: Vec<&BlockRecord> = records.iter().filter(is_kept).collect();
+    let is_kept = |record: &BlockRecord| is_promoted(record, library.gate) && !is_removed(record);
     for emitter in library.emitters {
-        let emission = emitter.emit(&kept);
-        report_failures(console, &emission.failures);
         let folder = &emitter.plugin().name;
-        let placed = emission.files.into_iter();
-        files.extend(placed.map(|file| (format!("specs/{folder}/{}", file.path), Content::Bytes(file.content))));
+        let mut keep = |emitted: Vec<EmittedFile>| -> Result<(), Problem> {
+            for file in emitted {
+                files.insert(format!("specs/{folder}/{}", file.path), spooled(spool.put(&file.content)?));
+            }
+            Ok(())
+        };
+        let mut emission = emitter.start();
+        for record in records.whole_where(is_kept) {
+            keep(emission.block(&record?))?;
+        }
+        let (index, failures) = emission.finish();
+        keep(index)?;
+        report_failures(context.console, &failures);
     }
-    (files, findings)
+    Ok((files, findings))
 }
 
 /// `timm 1.0.31`, `yolov5 at 3f2a...`.

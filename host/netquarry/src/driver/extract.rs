@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
 
 use netquarry_core::record::BlockRecord;
 
@@ -16,6 +15,7 @@ use super::{fetch, select, validate};
 use crate::course::{Clock, Stage, Stopwatch};
 use crate::library::folder::OutputFolder;
 use crate::library::manifest;
+use crate::library::records::Records;
 use crate::library::run_record::{Contents, CorpusOrigin, RunRecord, State, now};
 use crate::problem::Problem;
 
@@ -77,16 +77,22 @@ pub fn extract(
         return Ok(extracted);
     }
     let python = Python::start(settings, console)?;
-    let present = manifest::read(&settings.out)?.unwrap_or_default();
-    let candidates = away_from(&present, chosen.candidates);
+    let mut present = Records::new(&context.spool);
+    for record in manifest::read(&settings.out)?.into_iter().flatten() {
+        present.push_whole(record?)?;
+    }
+    let candidates = away_from(present.small(), chosen.candidates);
     let mut made = super::made(context, &fetched, &plugins, indexed, Discovered { candidates, ..found })?;
     let environment = python.wait(console)?;
     let validated = validate::validate(context, &environment, &fetched.sources, &made)?;
-    extracted.records = super::records(context, &mut made, &validated);
-    let (records, texts) = beside(&settings.out, present, &extracted.records, super::texts(&made, &extracted.records))?;
+    let new = super::records(context, &made, &validated);
+    extracted.records = new.whole().collect::<Result<_, _>>()?;
+    let texts = super::texts(&made, &new);
+    let records = present.replaced_by(new);
+    let texts = beside(context, records.small(), texts)?;
 
     let emitting = Stopwatch::start(Stage::Emit);
-    let (files, _) = super::files(context, &fetched, &plugins, &environment, &records, &texts);
+    let (files, _) = super::files(context, &fetched, &plugins, &environment, &records, &texts)?;
     made.stages.extend([validated.course, emitting.stop("file", files.len(), 0)]);
     let record = RunRecord::begin(arguments, settings.threads);
     let (earlier, origin) = folder.run_record().map(|earlier| (earlier.extracted, earlier.origin)).unwrap_or_default();
@@ -152,25 +158,17 @@ fn away_from(present: &[BlockRecord], mut candidates: Vec<Candidate>) -> Vec<Can
     candidates
 }
 
-/// What the folder holds with the new records in the place of the old ones, and the texts of all their bundles.
-fn beside(
-    out: &Path,
-    present: Vec<BlockRecord>,
-    new: &[BlockRecord],
-    mut texts: BundleTexts,
-) -> Result<(Vec<BlockRecord>, BundleTexts), Problem> {
-    let mut records: BTreeMap<String, BlockRecord> =
-        present.into_iter().map(|record| (record.block.clone(), record)).collect();
-    records.extend(new.iter().map(|record| (record.block.clone(), record.clone())));
-    for bundle in records.values().filter_map(|record| record.bundle.as_ref()) {
+/// The texts of all bundles of the records: those at hand, and the others as they lie in the output folder.
+fn beside(context: &Context<'_>, records: &[BlockRecord], mut texts: BundleTexts) -> Result<BundleTexts, Problem> {
+    for bundle in records.iter().filter_map(|record| record.bundle.as_ref()) {
         if !texts.contains_key(bundle) {
-            let path = out.join(bundle);
+            let path = context.settings.out.join(bundle);
             let text = fs::read_to_string(&path).map_err(|error| {
                 Problem::io("read a bundle that the manifest lists", &path, error)
                     .help("`netquarry run` makes the library anew")
             })?;
-            texts.insert(bundle.clone(), Arc::from(text));
+            texts.insert(bundle.clone(), context.spool.put_text(&text)?);
         }
     }
-    Ok((records.into_values().collect(), texts))
+    Ok(texts)
 }

@@ -34,7 +34,6 @@ pub mod upstream;
 pub mod validate;
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use netquarry_core::closure::Rules;
 use netquarry_core::record::BlockRecord;
@@ -44,10 +43,11 @@ use crate::course::{Stage, StageCourse, Stopwatch};
 use crate::environment::Environment;
 use crate::findings::{Findings, is_promoted};
 use crate::library::folder::Files;
+use crate::library::records::Records;
 use crate::problem::Problem;
 use assemble::{Assembled, BundleFile};
 use context::Context;
-use curate::Contender;
+use curate::{Contender, Curated};
 use discover::{Candidate, Discovered};
 use emit::BundleTexts;
 use fetch::Fetched;
@@ -114,20 +114,21 @@ pub fn made(
 const BATCH: usize = 256;
 
 /// The records of all candidates, before deduplication.
-pub fn records(context: &Context<'_>, made: &mut Made, validated: &Validated) -> Vec<BlockRecord> {
-    records::records(records::Found {
+pub fn records(context: &Context<'_>, made: &Made, validated: &Validated) -> Records {
+    let found = records::Found {
         indexed: &made.indexed,
         candidates: &made.candidates,
-        assembled: &mut made.assembled,
+        assembled: &made.assembled,
         verdicts: &validated.verdicts,
         installed: &validated.installed,
         gate: context.settings.gate,
-    })
+    };
+    records::records(&context.spool, &found)
 }
 
 /// The promoted blocks, as deduplication sees them.
-pub fn contenders(context: &Context<'_>, made: &Made, records: &[BlockRecord]) -> Vec<Contender> {
-    let parts = records.iter().zip(&made.candidates).zip(&made.assembled.bundles);
+pub fn contenders(context: &Context<'_>, made: &Made, records: &Records) -> Vec<Contender> {
+    let parts = records.small().iter().zip(&made.candidates).zip(&made.assembled.bundles);
     let contender = |((record, candidate), bundle): ((&BlockRecord, &Candidate), &Attempt<BundleFile>)| {
         let bundle = bundle.as_ref().ok().filter(|_| is_promoted(record, context.settings.gate))?;
         Some(Contender {
@@ -136,29 +137,37 @@ pub fn contenders(context: &Context<'_>, made: &Made, records: &[BlockRecord]) -
             source: record.source.name.clone(),
             priority: candidate.priority,
             level: record.level,
-            code: bundle.code(),
+            code: bundle.code(&context.spool),
         })
     };
     parts.filter_map(contender).collect()
 }
 
+/// What the strategies have decided about them.
+///
+/// # Errors
+/// A code could not be read back from the spool: decisions without it are none.
+pub fn curated(context: &Context<'_>, plugins: &Plugins, contenders: &[Contender]) -> Result<Curated, Problem> {
+    let curated = curate::curate(&context.pool, context.console, &plugins.dedup, contenders);
+    context.spool.check()?;
+    Ok(curated)
+}
+
 /// The texts of the bundles that the records place somewhere.
-pub fn texts(made: &Made, records: &[BlockRecord]) -> BundleTexts {
-    let placed = records.iter().zip(&made.assembled.bundles);
-    placed
-        .filter_map(|(record, bundle)| Some((record.bundle.clone()?, Arc::clone(&bundle.as_ref().ok()?.text))))
-        .collect()
+pub fn texts(made: &Made, records: &Records) -> BundleTexts {
+    let placed = records.small().iter().zip(&made.assembled.bundles);
+    placed.filter_map(|(record, bundle)| Some((record.bundle.clone()?, bundle.as_ref().ok()?.text))).collect()
 }
 
 /// Everything that stands in the output folder but for `run.json`, and what the records show.
 pub fn files<'a>(
-    context: &Context<'_>,
+    context: &'a Context<'_>,
     fetched: &Fetched,
     plugins: &Plugins,
     environment: &Environment,
-    records: &'a [BlockRecord],
+    records: &'a Records,
     texts: &BundleTexts,
-) -> (Files<'a>, Findings) {
+) -> Result<(Files<'a>, Findings), Problem> {
     let sources: Vec<Source> = fetched.sources.iter().map(|source| source.snapshot.source.clone()).collect();
     let library = emit::Library {
         corpus: &fetched.corpus.name,
@@ -169,18 +178,18 @@ pub fn files<'a>(
         gate: context.settings.gate,
         emitters: &plugins.emit,
     };
-    emit::files(context.console, &library)
+    emit::files(context, &library)
 }
 
 /// What was installed for any of the blocks, `name==version`.
-fn installed(records: &[BlockRecord]) -> Vec<String> {
-    let all = records.iter().flat_map(|record| &record.installed);
+fn installed(records: &Records) -> Vec<String> {
+    let all = records.small().iter().flat_map(|record| &record.installed);
     let distinct: BTreeSet<String> = all.map(|it| format!("{}=={}", it.name, it.version)).collect();
     distinct.into_iter().collect()
 }
 
 /// The protections that were in force for any of the blocks.
-fn protections(records: &[BlockRecord]) -> Vec<String> {
-    let all: BTreeSet<&String> = records.iter().flat_map(|record| &record.protections).collect();
+fn protections(records: &Records) -> Vec<String> {
+    let all: BTreeSet<&String> = records.small().iter().flat_map(|record| &record.protections).collect();
     all.into_iter().cloned().collect()
 }

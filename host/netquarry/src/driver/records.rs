@@ -1,6 +1,7 @@
 //! From what the stages found out about a candidate to its record.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use netquarry_core::record::{BlockRecord, DedupDecision, DedupOutcome, InstalledDistribution};
 use netquarry_core::verdict::{Failure, FailureClass, Level, Outcome as LevelOutcome, Verdict};
@@ -10,31 +11,35 @@ use super::discover::Candidate;
 use super::index::Indexed;
 use super::resolve::Attempt;
 use super::signature;
+use crate::library::records::{Records, Rest};
+use crate::spool::Spool;
 
 /// What a record is made from.
 pub struct Found<'a> {
     pub indexed: &'a Indexed,
     pub candidates: &'a [Candidate],
-    /// What it tells of a bundle's closure and edits moves into the record: it is most of what a bundle takes.
-    pub assembled: &'a mut Assembled,
+    pub assembled: &'a Assembled,
     pub verdicts: &'a [Option<Verdict>],
     /// What was installed for each.
     pub installed: &'a [Vec<InstalledDistribution>],
     pub gate: Level,
 }
 
-/// The records of all candidates, in their order, before deduplication.
-pub fn records(found: Found<'_>) -> Vec<BlockRecord> {
-    let Found { indexed, candidates, assembled, verdicts, installed, gate } = found;
-    let parts = candidates.iter().zip(&mut assembled.bundles).zip(&assembled.origins);
-    let facts = |candidate| Facts { indexed, candidate, gate };
-    let records = parts.zip(verdicts).zip(installed);
+/// The records of all candidates, in their order, before deduplication. What is large of them stays in the spool.
+pub fn records(spool: &Arc<Spool>, found: &Found<'_>) -> Records {
+    let Found { indexed, candidates, assembled, verdicts, installed, gate } = *found;
+    let parts = candidates.iter().zip(&assembled.bundles).zip(&assembled.origins);
+    let mut records = Records::new(spool);
+    for ((((candidate, bundle), origin), verdict), installed) in parts.zip(verdicts).zip(installed) {
+        let small = record(&Facts { indexed, candidate, gate }, bundle, origin, verdict.as_ref());
+        let file = bundle.as_ref().ok();
+        let rest = Rest {
+            sources: file.iter().flat_map(|file| file.sources()).map(str::to_owned).collect(),
+            details: file.map(|file| file.details),
+        };
+        records.push(BlockRecord { installed: installed.clone(), ..small }, rest);
+    }
     records
-        .map(|((((candidate, bundle), origin), verdict), installed)| BlockRecord {
-            installed: installed.clone(),
-            ..record(&facts(candidate), bundle, origin, verdict.as_ref())
-        })
-        .collect()
 }
 
 /// What is known of a candidate before it becomes a bundle.
@@ -44,12 +49,7 @@ struct Facts<'a> {
     gate: Level,
 }
 
-fn record(
-    facts: &Facts<'_>,
-    bundle: &mut Attempt<BundleFile>,
-    origin: &Origin,
-    verdict: Option<&Verdict>,
-) -> BlockRecord {
+fn record(facts: &Facts<'_>, bundle: &Attempt<BundleFile>, origin: &Origin, verdict: Option<&Verdict>) -> BlockRecord {
     let Facts { indexed, candidate, gate } = *facts;
     let unvalidated = Verdict::default();
     let verdict_or_none = verdict.unwrap_or(&unvalidated);
@@ -58,7 +58,6 @@ fn record(
         Ok(_) => verdict_or_none.failure.clone(),
         Err(reason) => Some(not_assembled(reason, origin)),
     };
-    let bundled = bundle.as_mut().map(|file| std::mem::take(&mut file.bundle)).unwrap_or_default();
     let file = bundle.as_ref().ok();
     BlockRecord {
         block: candidate.block.clone(),
@@ -73,11 +72,11 @@ fn record(
         assumed_requirements: file.map(|file| file.assumed_requirements.clone()).unwrap_or_default(),
         installed: Vec::new(),
         operator_imports: file.map(|file| file.operator_packages.clone()).unwrap_or_default(),
-        unresolved: bundled.unresolved,
-        unknown_keys: bundled.unknown_keys,
-        replaced: bundled.replaced,
-        edits: bundled.edits,
-        closure: bundled.closure,
+        unresolved: file.map(|file| file.bundle.unresolved.clone()).unwrap_or_default(),
+        unknown_keys: Vec::new(),
+        replaced: Vec::new(),
+        edits: Vec::new(),
+        closure: Vec::new(),
         constructor: signature::parameters(indexed, candidate.target.variable, "__init__"),
         forward: signature::parameters(indexed, candidate.target.variable, "forward"),
         level,

@@ -1,6 +1,7 @@
 //! The whole pipeline.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use netquarry_core::record::BlockRecord;
 
@@ -9,13 +10,14 @@ use super::fetch::{self, Fetched};
 use super::key;
 use super::plugins::Plugins;
 use super::python::Python;
-use super::{contenders, curate, discovered, files, made, protections, records, texts, validate};
+use super::{contenders, curated, discovered, files, made, protections, records, texts, validate};
 use crate::arguments::IndexChoice;
 use crate::course::{Clock, Course, Stage, Stopwatch};
 use crate::environment::Environment;
 use crate::findings::Findings;
 use crate::library::folder::{Changes, OutputFolder};
 use crate::library::manifest;
+use crate::library::records::Details;
 use crate::library::run_record::{Contents, CorpusOrigin, RunRecord, State, now};
 use crate::problem::Problem;
 use crate::quantity::human_things;
@@ -60,13 +62,24 @@ fn up_to_date(context: &Context<'_>, folder: &OutputFolder, start: &Start) -> Re
     let is_equal = |record: &RunRecord| record.state == State::Finished && record.key.as_ref() == Some(&key);
     match folder.run_record().filter(|record| is_equal(record) && folder.is_intact(record)) {
         Some(record) => {
-            let findings = Findings::of(&manifest::read_existing(folder.path())?, settings.gate);
+            let findings = Findings::of(&small_records(folder.path())?, settings.gate);
             let changes = Changes { unchanged: record.files.len(), ..Changes::default() };
             let summary = summary(context, &start.fetched, findings, record.course, changes);
             Ok(Some(Summary { up_to_date: true, ..summary }))
         }
         None => Ok(None),
     }
+}
+
+/// The records of a library without what is large of them.
+fn small_records(folder: &Path) -> Result<Vec<BlockRecord>, Problem> {
+    let small = |record: Result<BlockRecord, Problem>| {
+        record.map(|mut record| {
+            drop(Details::taken(&mut record));
+            record
+        })
+    };
+    manifest::read_existing(folder)?.map(small).collect()
 }
 
 fn afresh(
@@ -84,20 +97,20 @@ fn afresh(
     let environment = python.wait(context.console)?;
     made.stages.extend(preparing.map(|watch| watch.stop("environment", 1, 0)));
     let validated = validate::validate(context, &environment, &fetched.sources, &made)?;
-    let mut records = records(context, &mut made, &validated);
+    let mut records = records(context, &made, &validated);
     let (contenders, mut texts) = (contenders(context, &made, &records), texts(&made, &records));
-    // The index and all that the bundles were made with are not needed from here on, but their texts.
+    // The index and all that the bundles were made with are not needed from here on.
     let mut stages = std::mem::take(&mut made.stages);
     drop(made);
-    let curated = curate::curate(&context.pool, context.console, &plugins.dedup, &contenders);
+    let curated = curated(context, &plugins, &contenders)?;
     drop(contenders);
-    super::records::decide(&mut records, &curated.decisions);
-    let placed: BTreeSet<&str> = records.iter().filter_map(|record| record.bundle.as_deref()).collect();
+    super::records::decide(records.small_mut(), &curated.decisions);
+    let placed: BTreeSet<&str> = records.small().iter().filter_map(|record| record.bundle.as_deref()).collect();
     texts.retain(|path, _| placed.contains(path.as_str()));
 
     let emitting = Stopwatch::start(Stage::Emit);
-    tell_left_out(context, folder, &records);
-    let (files, findings) = files(context, &fetched, &plugins, &environment, &records, &texts);
+    tell_left_out(context, folder, records.small());
+    let (files, findings) = files(context, &fetched, &plugins, &environment, &records, &texts)?;
     stages.extend([validated.course, curated.course, emitting.stop("file", files.len(), 0)]);
     let course = clock.course(stages, validated.workers);
     let record = RunRecord {

@@ -22,6 +22,7 @@ use crate::environment::Environment;
 use crate::interrupt;
 use crate::problem::Problem;
 use crate::quantity::{human_count, human_seconds, human_things};
+use crate::spool::Spool;
 use crate::validate::{self, Job, Options, Upstream, WorkerStatistics};
 
 /// What came out of the stage.
@@ -41,6 +42,7 @@ pub struct Validated {
 struct Work {
     /// The position of the candidate.
     position: usize,
+    /// But for its line map.
     job: Job,
     /// Under which its verdict is kept.
     key: String,
@@ -85,7 +87,7 @@ pub fn validate(
     let Rounds { provision, wants, mut verdicts, ran, statistics, .. } = rounds;
     for (position, verdict) in verdicts.iter_mut().enumerate() {
         if let (Some(verdict), Ok(bundle)) = (verdict, &made.assembled.bundles[position]) {
-            blame(&made.indexed, bundle, verdict);
+            blame(&context.spool, &made.indexed, bundle, verdict)?;
             provision.explain(&wants[position], bundle, verdict);
         }
     }
@@ -153,7 +155,7 @@ impl<'a> Rounds<'a> {
     fn run(&mut self, pending: &[usize]) -> Result<(), Problem> {
         let context = self.context;
         let verdict_context = VerdictContext { environment: &self.digests.0, options: &self.digests.1 };
-        let work: Vec<Work> = pending.iter().map(|at| self.work(*at)).collect();
+        let work = pending.iter().map(|at| self.work(*at)).collect::<Result<Vec<Work>, Problem>>()?;
         let count = work.len();
         let mut known = context.store.verdicts(verdict_context, work.iter().map(|work| work.key.as_str()))?;
         if context.settings.retry_failed {
@@ -182,7 +184,7 @@ impl<'a> Rounds<'a> {
         Ok(())
     }
 
-    fn work(&self, at: usize) -> Work {
+    fn work(&self, at: usize) -> Result<Work, Problem> {
         let (candidate, bundle, want) = (&self.made.candidates[at], self.bundle(at), &self.wants[at]);
         let upstream = self.upstreams.as_ref().and_then(|all| all.of(&self.made.indexed, candidate, bundle));
         let layers = self.provision.layers(want);
@@ -194,11 +196,12 @@ impl<'a> Rounds<'a> {
             operator_packages: bundle.operator_packages.clone(),
             layers: Arc::clone(&layers),
             arguments: self.made.rules.arguments(&candidate.block).map(|(arguments, _)| arguments.clone()),
-            line_map: bundle.line_map.clone(),
+            line_map: self.context.spool.value(bundle.line_map)?,
             upstream: upstream.map(|it| Upstream { layers: self.provision.upstream_layers(want, &layers), ..it }),
         };
         let key = job.digest(&bundle.sha256);
-        Work { position: at, job, key }
+        // It is read again when the turn of the bundle comes.
+        Ok(Work { position: at, job: Job { line_map: Vec::new(), ..job }, key })
     }
 }
 
@@ -247,8 +250,8 @@ impl Run<'_> {
                 return None;
             }
             let bundle = self.assembled.bundles[work.position].as_ref().expect("only bundles are validated");
-            match write(&work.job.file, bundle) {
-                Ok(()) => Some(work.job),
+            match ready(&context.spool, work.job, bundle) {
+                Ok(job) => Some(job),
                 Err(problem) => {
                     failed_to_write(problem);
                     None
@@ -280,6 +283,9 @@ impl Run<'_> {
     }
 }
 
-fn write(path: &Path, bundle: &BundleFile) -> Result<(), Problem> {
-    fs::write(path, bundle.text.as_bytes()).map_err(|error| Problem::io("write", path, error))
+/// The job with its line map, and the bundle in its file.
+fn ready(spool: &Spool, job: Job, bundle: &BundleFile) -> Result<Job, Problem> {
+    let bytes = spool.bytes(bundle.text.as_bytes())?;
+    fs::write(&job.file, bytes).map_err(|error| Problem::io("write", &job.file, error))?;
+    Ok(Job { line_map: spool.value(bundle.line_map)?, ..job })
 }

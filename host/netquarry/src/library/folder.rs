@@ -14,6 +14,7 @@ use tempfile::NamedTempFile;
 
 use super::run_record::{self, Contents, PROGRAM, RunRecord, State};
 use crate::problem::Problem;
+use crate::spool::{Spool, Spooled};
 
 /// The files of a library by path relative to its folder, `/` between the parts.
 pub type Files<'a> = BTreeMap<String, Content<'a>>;
@@ -22,6 +23,11 @@ pub type Files<'a> = BTreeMap<String, Content<'a>>;
 pub enum Content<'a> {
     Text(Arc<str>),
     Bytes(Vec<u8>),
+    /// What lies in the spool, and is read when it is written.
+    Spooled {
+        spool: &'a Spool,
+        bytes: Spooled<[u8]>,
+    },
     /// What this writes, piece by piece: for a file that is too large to be held in memory.
     Written(Box<Writing<'a>>),
 }
@@ -122,6 +128,10 @@ impl OutputFolder {
         let write = match content {
             Content::Text(text) => return Ok(Staged::Here(text.as_bytes())),
             Content::Bytes(bytes) => return Ok(Staged::Here(bytes)),
+            Content::Spooled { spool, bytes } => {
+                let digest = hexadecimal(&Sha256::digest(spool.bytes(*bytes)?));
+                return Ok(Staged::Spooled { spool, bytes: *bytes, digest });
+            }
             Content::Written(write) => write,
         };
         let path = self.path.join(relative);
@@ -139,9 +149,12 @@ impl OutputFolder {
         match staged {
             Staged::Here(bytes) if fs::read(&path).is_ok_and(|present| present == bytes) => return Ok(false),
             Staged::Here(bytes) => self.replace(relative, bytes)?,
-            Staged::Beside { digest, .. } if digest_of_file(&path).is_ok_and(|present| present == digest) => {
+            Staged::Beside { digest, .. } | Staged::Spooled { digest, .. }
+                if digest_of_file(&path).is_ok_and(|present| present == digest) =>
+            {
                 return Ok(false);
             }
+            Staged::Spooled { spool, bytes, .. } => self.replace(relative, &spool.bytes(bytes)?)?,
             Staged::Beside { file, .. } => {
                 file.persist(&path).map_err(|error| Problem::io("write", &path, error.error))?;
             }
@@ -182,6 +195,7 @@ impl OutputFolder {
 /// Content that only has to be put in its place.
 enum Staged<'c> {
     Here(&'c [u8]),
+    Spooled { spool: &'c Spool, bytes: Spooled<[u8]>, digest: String },
     Beside { file: NamedTempFile, digest: String },
 }
 
@@ -189,7 +203,7 @@ impl Staged<'_> {
     fn digest(&self) -> String {
         match self {
             Self::Here(bytes) => hexadecimal(&Sha256::digest(bytes)),
-            Self::Beside { digest, .. } => digest.clone(),
+            Self::Beside { digest, .. } | Self::Spooled { digest, .. } => digest.clone(),
         }
     }
 }

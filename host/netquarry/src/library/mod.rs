@@ -4,6 +4,7 @@ pub mod folder;
 pub mod header;
 pub mod manifest;
 pub mod names;
+pub mod records;
 pub mod required;
 pub mod requirements;
 pub mod run_record;

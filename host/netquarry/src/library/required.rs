@@ -6,6 +6,7 @@ use netquarry_core::record::BlockRecord;
 use netquarry_core::source::Source;
 use serde::{Deserialize, Serialize};
 
+use super::records::Records;
 use super::requirements;
 
 /// Its name in the output folder.
@@ -53,17 +54,14 @@ pub enum Basis {
 
 /// What the bundles of `records` rely on, sorted by role and name. `installed` has the versions of the environment by
 /// normalised distribution name; what was installed for single bundles stands in their records.
-pub fn required(records: &[BlockRecord], sources: &[Source], installed: &BTreeMap<String, String>) -> Vec<Required> {
-    let bundled = || records.iter().filter(|record| record.bundle.is_some());
-    let origins = |record: &BlockRecord| -> BTreeSet<String> {
-        let closure = record.closure.iter().filter_map(|definition| definition.definition.split_once(':'));
-        closure.map(|(source, _)| source.to_owned()).chain([record.source.name.clone()]).collect()
-    };
+pub fn required(records: &Records, sources: &[Source], installed: &BTreeMap<String, String>) -> Vec<Required> {
+    let bundled = || records.small().iter().filter(|record| record.bundle.is_some());
     let mut by_source: BTreeMap<String, usize> = BTreeMap::new();
     let mut by_requirement: BTreeMap<String, usize> = BTreeMap::new();
-    for record in bundled() {
-        for source in origins(record) {
-            *by_source.entry(source).or_default() += 1;
+    for (record, sources) in records.with_sources().filter(|(record, _)| record.bundle.is_some()) {
+        let origins: BTreeSet<&String> = sources.iter().chain([&record.source.name]).collect();
+        for source in origins {
+            *by_source.entry(source.clone()).or_default() += 1;
         }
         for requirement in relied_on(record) {
             *by_requirement.entry(requirement).or_default() += 1;
@@ -81,7 +79,7 @@ pub fn required(records: &[BlockRecord], sources: &[Source], installed: &BTreeMa
     let source = |(name, blocks): (String, usize)| {
         let source = sources.iter().find(|source| source.name == name);
         // A library may hold blocks of a source that this corpus does not have.
-        let origin = records.iter().map(|record| &record.source).find(|origin| origin.name == name);
+        let origin = records.small().iter().map(|record| &record.source).find(|origin| origin.name == name);
         let commit = source.map_or_else(|| origin?.commit.clone(), |source| source.commit.clone());
         let version = source.map_or_else(|| origin?.version.clone(), |source| source.version.clone());
         Required {
@@ -151,9 +149,19 @@ pub fn normalised(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use netquarry_core::record::InstalledDistribution;
 
     use super::*;
+    use crate::spool::Spool;
+
+    fn kept(records: Vec<BlockRecord>) -> Records {
+        let spool = Arc::new(Spool::new(&std::env::temp_dir()).unwrap());
+        let mut kept = Records::new(&spool);
+        records.into_iter().try_for_each(|record| kept.push_whole(record)).unwrap();
+        kept
+    }
 
     #[test]
     fn names_of_requirements_are_read_and_normalised() {
@@ -173,7 +181,7 @@ mod tests {
             provides: provides.iter().map(|name| (*name).to_owned()).collect(),
         };
         records[0].installed = vec![installed("idna", &[]), installed("opencv-python", &["cv2"])];
-        let required = required(&records, &[], &BTreeMap::new());
+        let required = required(&kept(records), &[], &BTreeMap::new());
         let lines: Vec<_> = required.iter().map(|each| (each.name.as_str(), each.version.as_deref())).skip(1).collect();
         assert_eq!(lines, [("opencv-python", Some("1.2")), ("torch", None)]);
     }
@@ -181,7 +189,7 @@ mod tests {
     #[test]
     fn sources_come_before_requirements_with_the_number_of_bundles() {
         let records = crate::findings::tests::library();
-        let required = required(&records, &[], &[("torch".to_owned(), "2.15.0".to_owned())].into());
+        let required = required(&kept(records), &[], &[("torch".to_owned(), "2.15.0".to_owned())].into());
         let lines: Vec<String> = required
             .iter()
             .map(|each| {

@@ -1,0 +1,158 @@
+//! The records of a library: what is small of them in memory, and the rest where it is read one by one.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use netquarry_core::record::{BlockRecord, ClosureRecord, EditRecord, ReplacedRecord, UnknownKeyRecord};
+use serde::{Deserialize, Serialize};
+
+use crate::problem::Problem;
+use crate::spool::{Spool, Spooled};
+
+/// What is large of a record: hundreds of kilobytes, where closures are large.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Details {
+    pub unknown_keys: Vec<UnknownKeyRecord>,
+    pub replaced: Vec<ReplacedRecord>,
+    pub edits: Vec<EditRecord>,
+    pub closure: Vec<ClosureRecord>,
+}
+
+impl Details {
+    /// Takes them out of a record.
+    pub fn taken(record: &mut BlockRecord) -> Self {
+        Self {
+            unknown_keys: std::mem::take(&mut record.unknown_keys),
+            replaced: std::mem::take(&mut record.replaced),
+            edits: std::mem::take(&mut record.edits),
+            closure: std::mem::take(&mut record.closure),
+        }
+    }
+
+    /// The sources of which the closure has something, sorted.
+    pub fn sources(&self) -> Vec<String> {
+        let sources = self.closure.iter().filter_map(|closed| Some(closed.definition.split_once(':')?.0));
+        sources.collect::<BTreeSet<&str>>().into_iter().map(str::to_owned).collect()
+    }
+}
+
+/// What a record is made whole with.
+#[derive(Debug)]
+pub struct Rest {
+    /// The sources of which its closure has something, sorted.
+    pub sources: Vec<String>,
+    /// `None` where there are none, as of a block that could not be assembled.
+    pub details: Option<Spooled<Details>>,
+}
+
+/// The records of a library, in an order of their own.
+#[derive(Debug)]
+pub struct Records {
+    spool: Arc<Spool>,
+    small: Vec<BlockRecord>,
+    /// One for each of them.
+    rests: Vec<Rest>,
+}
+
+impl Records {
+    /// None yet.
+    pub fn new(spool: &Arc<Spool>) -> Self {
+        Self { spool: Arc::clone(spool), small: Vec::new(), rests: Vec::new() }
+    }
+
+    /// Adds a record without details, which are in the spool already.
+    pub fn push(&mut self, small: BlockRecord, rest: Rest) {
+        self.small.push(small);
+        self.rests.push(rest);
+    }
+
+    /// Adds a whole record.
+    pub fn push_whole(&mut self, mut record: BlockRecord) -> Result<(), Problem> {
+        let details = Details::taken(&mut record);
+        let rest = Rest { sources: details.sources(), details: Some(self.spool.put_value(&details)?) };
+        self.push(record, rest);
+        Ok(())
+    }
+
+    /// The records without their details: closure, edits, unknown keys and what was replaced are empty.
+    pub fn small(&self) -> &[BlockRecord] {
+        &self.small
+    }
+
+    /// The same, to be changed.
+    pub fn small_mut(&mut self) -> &mut [BlockRecord] {
+        &mut self.small
+    }
+
+    /// The same, each with the sources of its closure.
+    pub fn with_sources(&self) -> impl Iterator<Item = (&BlockRecord, &[String])> + Clone {
+        self.small.iter().zip(self.rests.iter().map(|rest| &rest.sources[..]))
+    }
+
+    /// Whole records, each read when its turn comes.
+    pub fn whole(&self) -> impl Iterator<Item = Result<BlockRecord, Problem>> {
+        self.whole_where(|_| true)
+    }
+
+    /// The whole records of those of which `is_meant` says so without their details.
+    pub fn whole_where(
+        &self,
+        is_meant: impl Fn(&BlockRecord) -> bool,
+    ) -> impl Iterator<Item = Result<BlockRecord, Problem>> {
+        let meant = self.small.iter().zip(&self.rests).filter(move |(small, _)| is_meant(small));
+        meant.map(|(small, rest)| {
+            let details = rest.details.map(|place| self.spool.value(place)).transpose()?;
+            let Details { unknown_keys, replaced, edits, closure } = details.unwrap_or_default();
+            Ok(BlockRecord { unknown_keys, replaced, edits, closure, ..small.clone() })
+        })
+    }
+
+    /// These records with those of `new` in the place of theirs, sorted by block. Both are in one spool.
+    #[must_use]
+    pub fn replaced_by(self, new: Self) -> Self {
+        let Self { spool, small, rests } = self;
+        let all = small.into_iter().zip(rests).chain(new.small.into_iter().zip(new.rests));
+        let by_block: BTreeMap<String, (BlockRecord, Rest)> =
+            all.map(|(small, rest)| (small.block.clone(), (small, rest))).collect();
+        let (small, rests) = by_block.into_values().unzip();
+        Self { spool, small, rests }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_records_come_back_as_they_were_and_new_ones_stand_for_old_ones() {
+        let folder = tempfile::tempdir().unwrap();
+        let spool = Arc::new(Spool::new(folder.path()).unwrap());
+        let mut whole = crate::findings::tests::library();
+        whole.sort_by(|left, right| left.block.cmp(&right.block));
+        let closed = |definition: &str| ClosureRecord {
+            definition: definition.to_owned(),
+            path: "timm/layers/drop.py".to_owned(),
+            lines: [1, 2],
+            sha1: "0".repeat(40),
+            license: None,
+            needed_by: None,
+            reference: None,
+            confidence: None,
+        };
+        whole[0].closure = vec![closed("vision:ops.f"), closed("timm:timm.layers.g"), closed("timm:timm.layers.h")];
+        let mut records = Records::new(&spool);
+        for record in &whole {
+            records.push_whole(record.clone()).unwrap();
+        }
+        assert!(records.small().iter().all(|record| record.closure.is_empty()));
+        assert_eq!(records.with_sources().next().expect("it is the first").1, ["timm", "vision"]);
+        assert_eq!(records.whole().collect::<Result<Vec<_>, _>>().unwrap(), whole);
+
+        let mut new = Records::new(&spool);
+        whole[1].tainted = true;
+        new.push_whole(whole[1].clone()).unwrap();
+        let all = records.replaced_by(new);
+        assert_eq!(all.whole().collect::<Result<Vec<_>, _>>().unwrap(), whole);
+        assert_eq!(all.whole_where(|record| record.tainted).count(), 1);
+    }
+}
