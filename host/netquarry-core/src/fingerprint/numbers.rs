@@ -86,10 +86,11 @@ mod tests {
     #[test]
     fn what_is_seen_together_is_one_run() {
         let numbers = Numbers::default();
-        assert_eq!(numbers.set(&[9, 5, 7]).runs(), [0..3]);
-        assert_eq!(numbers.set(&[1, 2]).runs(), [3..5]);
-        assert_eq!(numbers.set(&[7, 9, 5, 1, 5]).runs(), [0..4]);
-        assert_eq!(numbers.set(&[]).runs(), []);
+        let cases: [(&[u64], Option<Run>); 4] =
+            [(&[9, 5, 7], Some(0..3)), (&[1, 2], Some(3..5)), (&[7, 9, 5, 1, 5], Some(0..4)), (&[], None)];
+        for (hashes, run) in cases {
+            assert_eq!(numbers.set(hashes).runs(), run.as_slice());
+        }
     }
 
     /// Sets of every kind of overlap are as similar as the shingles that they stand for.

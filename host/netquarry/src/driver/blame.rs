@@ -19,10 +19,8 @@ pub(super) fn blame(
     verdict: &mut Verdict,
 ) -> Result<(), Problem> {
     blame_cycles(bundle, verdict);
-    let untraced = verdict.failure.as_mut().filter(|failure| failure.upstream.is_none());
-    match untraced.filter(|failure| explain::missing_module(&failure.message).is_some()) {
-        Some(failure) => blame_imports(indexed, &spool.value(bundle.details)?.closure, failure),
-        None => {}
+    if let Some(failure) = verdict.failure.as_mut().filter(|failure| is_untraced_import(failure)) {
+        blame_imports(indexed, &spool.value(bundle.details)?.closure, failure);
     }
     Ok(())
 }
@@ -36,6 +34,10 @@ fn blame_cycles(bundle: &BundleFile, verdict: &mut Verdict) {
         failure.class = FailureClass::ImportCycle;
         failure.message = format!("{}; these need each other while they run: {}", failure.message, cycle.join(" -> "));
     }
+}
+
+fn is_untraced_import(failure: &Failure) -> bool {
+    failure.upstream.is_none() && explain::missing_module(&failure.message).is_some()
 }
 
 /// The imports of a bundle stand at its top, away from the files that they are from: one that fails is traced to the

@@ -6,7 +6,6 @@ use std::fs::{self, File, Permissions};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -21,7 +20,6 @@ pub type Files<'a> = BTreeMap<String, Content<'a>>;
 
 /// What a file is to hold.
 pub enum Content<'a> {
-    Text(Arc<str>),
     Bytes(Vec<u8>),
     /// What lies in the spool, and is read when it is written.
     Spooled {
@@ -126,7 +124,6 @@ impl OutputFolder {
     /// its digest has to be known before anything changes.
     fn stage<'c>(&self, relative: &str, content: &'c Content<'_>) -> Result<Staged<'c>, Problem> {
         let write = match content {
-            Content::Text(text) => return Ok(Staged::Here(text.as_bytes())),
             Content::Bytes(bytes) => return Ok(Staged::Here(bytes)),
             Content::Spooled { spool, bytes } => {
                 let digest = hexadecimal(&Sha256::digest(spool.bytes(*bytes)?));
@@ -313,7 +310,7 @@ mod tests {
     use super::*;
 
     fn files(pairs: &[(&str, &str)]) -> Files<'static> {
-        pairs.iter().map(|(path, text)| ((*path).to_owned(), Content::Text(Arc::from(*text)))).collect()
+        pairs.iter().map(|(path, text)| ((*path).to_owned(), Content::Bytes(text.as_bytes().to_vec()))).collect()
     }
 
     fn written(text: &'static str) -> Content<'static> {
