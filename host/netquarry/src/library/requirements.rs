@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::required::normalised;
+use super::distribution_name::normalised;
 
 /// Distributions whose import package bears another name. Sorted by package.
 const DISTRIBUTIONS: [(&str, &str); 16] = [

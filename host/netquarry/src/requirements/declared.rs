@@ -7,7 +7,7 @@ use netquarry_core::source::SourceKind;
 use netquarry_corpus::snapshot::Snapshot;
 use pep508_rs::{MarkerEnvironment, MarkerTree, Requirement, VerbatimUrl, VersionOrUrl};
 
-use crate::library::required::normalised;
+use crate::library::distribution_name::normalised;
 
 /// A requirement that holds in this environment.
 #[derive(Clone, Debug, PartialEq, Eq)]
