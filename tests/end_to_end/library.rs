@@ -172,4 +172,10 @@ fn a_published_package_is_mined_from_the_index() {
     let code = playground.read("out/blocks/DropPath.py");
     assert!(code.contains("\ndef drop_path("), "{code}");
     assert!(!code.contains("import timm") && !code.contains("from timm"), "{code}");
+
+    // What is imported of a source is of its own distribution, and nothing about that is assumed.
+    let kept = ["--keep-import", "timm", "--level", "parse", "--out", "kept", "--quiet"];
+    playground.mine(&[&["run", "--corpus", "timm.json"], &kept[..]].concat()).succeeded();
+    let code = playground.read("kept/blocks/Mlp.py");
+    assert!(code.contains("\n# Requirements: timm, torch\n# Assembled by"), "{code}");
 }

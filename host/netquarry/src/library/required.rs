@@ -154,6 +154,23 @@ mod tests {
     }
 
     #[test]
+    fn only_a_name_that_is_more_than_that_of_an_import_has_a_url() {
+        let mut records = crate::findings::tests::library();
+        records.truncate(1);
+        records[0].requirements = ["clip", "einops", "torch"].map(str::to_owned).to_vec();
+        records[0].assumed_requirements = vec!["clip".to_owned()];
+        let required = required(&records, &[], &[("torch".to_owned(), "2.15.0".to_owned())].into());
+        let lines: Vec<_> = required.iter().map(|each| (each.name.as_str(), each.basis, each.url.as_deref())).collect();
+        let expected = [
+            ("timm", None, None),
+            ("clip", Some(Basis::Assumed), None),
+            ("einops", Some(Basis::Declared), Some("https://pypi.org/project/einops/")),
+            ("torch", Some(Basis::Installed), Some("https://pypi.org/project/torch/")),
+        ];
+        assert_eq!(lines, expected);
+    }
+
+    #[test]
     fn sources_come_before_requirements_with_the_number_of_bundles() {
         let records = crate::findings::tests::library();
         let required = required(&records, &[], &[("torch".to_owned(), "2.15.0".to_owned())].into());
