@@ -76,6 +76,7 @@ pub fn extract(
     if chosen.candidates.is_empty() {
         return Ok(extracted);
     }
+    folder.make()?;
     let python = Python::start(settings, console)?;
     let present = manifest::read(&settings.out)?.unwrap_or_default();
     let candidates = away_from(&present, chosen.candidates);
