@@ -64,7 +64,7 @@ fn each_gets_one_clear_message() {
         let shown = format!("$ netquarry {}\n{}{stderr}status {}", case.command, run.stdout, run.status);
         insta::assert_snapshot!(case.name.replace(' ', "_"), shown);
         assert_eq!(run.status, 2, "{}", case.name);
-        assert!(!playground.path("out").exists(), "{}: nothing was made, but for an empty folder", case.name);
+        assert!(!playground.path("out").exists(), "{}: not even an empty folder is made", case.name);
     }
 }
 

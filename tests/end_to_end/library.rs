@@ -1,5 +1,6 @@
 //! What a run leaves.
 
+use std::fs;
 use std::process::Command;
 use std::sync::OnceLock;
 
@@ -37,13 +38,11 @@ fn every_candidate_ends_as_a_bundle_or_as_a_failure_with_a_reason() {
 }
 
 #[test]
-fn extract_goes_on_with_the_corpus_of_the_library() {
+fn commands_go_on_with_the_corpus_of_the_library() {
     let playground = Playground::new();
     playground.mine(&["run", "--corpus", "corpus.json"]).succeeded();
-    let extract = |arguments: &[&str]| {
-        let mut command = playground.command(&[&["extract", "small.layers.Scale"], arguments].concat());
-        Run::of(command.env("NETQUARRY_PYTHON", python()))
-    };
+    let netquarry = |arguments: &[&str]| Run::of(playground.command(arguments).env("NETQUARRY_PYTHON", python()));
+    let extract = |arguments: &[&str]| netquarry(&[&["extract", "small.layers.Scale"], arguments].concat());
     let before = playground.read("out/required_repos.json");
     let run = extract(&[]).succeeded();
     assert_eq!(playground.read("out/required_repos.json"), before);
@@ -57,6 +56,17 @@ fn extract_goes_on_with_the_corpus_of_the_library() {
     // Where there is no library, the default is what it was.
     let run = extract(&["--out", "empty", "--offline"]).ended(2);
     assert!(run.stderr.contains("`quickstart`") && !playground.path("empty").exists(), "{}", run.stderr);
+
+    // A bundle is compared with what its own library was made of, wherever that lies.
+    fs::rename(playground.path("out"), playground.path("elsewhere")).unwrap();
+    let run =
+        netquarry(&["validate", "elsewhere/blocks/Scale.py", "--level", "parity", "--format", "json"]).succeeded();
+    assert_eq!(run.json()[0]["level"], 7, "{}", run.stdout);
+
+    playground.write("elsewhere/run.json", "{\"program\": \"netquarry\"}");
+    let run = extract(&["--out", "elsewhere"]).ended(2);
+    assert!(run.stderr.contains("elsewhere/run.json") && run.stderr.contains("--corpus"), "{}", run.stderr);
+    extract(&["--out", "elsewhere", "--corpus", "corpus.json"]).succeeded();
 }
 
 #[test]
@@ -172,4 +182,10 @@ fn a_published_package_is_mined_from_the_index() {
     let code = playground.read("out/blocks/DropPath.py");
     assert!(code.contains("\ndef drop_path("), "{code}");
     assert!(!code.contains("import timm") && !code.contains("from timm"), "{code}");
+
+    // What is imported of a source is of its own distribution, and nothing about that is assumed.
+    let kept = ["--keep-import", "timm", "--level", "parse", "--out", "kept", "--quiet"];
+    playground.mine(&[&["run", "--corpus", "timm.json"], &kept[..]].concat()).succeeded();
+    let code = playground.read("kept/blocks/Mlp.py");
+    assert!(code.contains("\n# Requirements: timm, torch\n# Assembled by"), "{code}");
 }

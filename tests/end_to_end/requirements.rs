@@ -113,7 +113,7 @@ fn what_nobody_declares_stays_missing_until_the_user_names_it() {
     assert!(known.contains(&six) && known.contains(&torch), "{known:?}");
     assert_eq!(record(&manifest, "Undeclared")["assumed_requirements"], json!(["six"]));
     let header = playground.read("out/failed/Undeclared.py");
-    assert!(header.contains("\n# Assumed from imports, not declared by upstream: six\n"), "{header}");
+    assert!(header.contains("\n# Assumed from the names of imports: six\n"), "{header}");
     assert!(playground.netquarry(&["report", "failures"]).succeeded().stdout.contains(hint));
 
     playground.write("netquarry.toml", "[validate.requirements]\nsix = \"six==1.17.0\"\nsocks = \"PySocks<0.1\"\n");
@@ -151,9 +151,24 @@ fn a_file_has_what_the_user_names_for_it_and_nothing_else() {
     playground.write("netquarry.toml", "[validate.requirements]\nsocks = \"PySocks==1.7.1\"\n");
     playground.mine(&["validate", "own/mine.py"]).succeeded();
     assert!(failed(&["--no-install"]).contains("--no-install"));
+    for (requirement, what) in [("PySocks<0.1", "cannot be installed"), ("six==1.17.0", "does not provide")] {
+        playground.write("netquarry.toml", &format!("[validate.requirements]\nsocks = \"{requirement}\"\n"));
+        let hint = failed(&[]);
+        assert!(hint.contains(what) && hint.contains("netquarry.toml names"), "{hint}");
+    }
 
     // And a bundle has what its record names, wherever it is validated.
     playground.mine(&["validate", "out/blocks/Needed.py", "--cache-dir", "other"]).succeeded();
+    let hint = |bundle: &str, arguments: &[&str]| {
+        let run = playground.mine(&[&["validate", bundle, "--format", "json"], arguments].concat()).ended(1);
+        run.json()[0]["failure"]["hint"].as_str().expect("there is advice").to_owned()
+    };
+    let lost = hint("out/blocks/Needed.py", &["--no-install"]);
+    assert!(lost.contains("PySocks 1.7.1") && lost.contains("--no-install"), "{lost}");
+    let before = hint("out/failed/Undeclared.py", &[]);
+    assert!(before.contains("`netquarry run` makes it anew") && before.contains("six = \"DISTRIBUTION\""), "{before}");
+    playground.write("netquarry.toml", "[validate.requirements]\nsix = \"six==1.17.0\"\n");
+    assert_eq!(hint("out/failed/Undeclared.py", &[]), before);
 }
 
 #[test]

@@ -53,13 +53,17 @@ impl fmt::Display for JsonPlace {
     }
 }
 
-/// The corpus that `name_or_path` means: a file if it ends in `.json` or holds a path separator, else a shipped one.
+/// Whether the name of a corpus is a path: it ends in `.json` or holds a path separator. Any other is of a shipped one.
+pub fn names_a_file(name: &str) -> bool {
+    name.ends_with(".json") || name.contains(['/', '\\'])
+}
+
+/// The corpus that `name_or_path` means, a file or a shipped one.
 ///
 /// # Errors
 /// If there is none, or it is not as the format has it.
 pub fn load(name_or_path: &str) -> Result<Corpus, CorpusError> {
-    let looks_like_a_file = name_or_path.ends_with(".json") || name_or_path.contains(['/', '\\']);
-    if looks_like_a_file {
+    if names_a_file(name_or_path) {
         return load_file(Path::new(name_or_path));
     }
     match shipped::text(name_or_path) {

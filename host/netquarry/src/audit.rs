@@ -167,43 +167,42 @@ fn holds(text: &str, part: &str) -> bool {
     })
 }
 
-/// Whether the imports at the top of a bundle are grouped as PEP 8 has them: the future, the standard library, third
-/// parties, with an empty line between groups and none but those.
+/// Whether the imports at the top of a bundle stand as PEP 8 has them: before everything else, and in groups, which are the
+/// future, the standard library and third parties, with an empty line between them and none but those.
 pub fn has_imports_in_order(text: &str) -> bool {
     let mut group = 0;
     let mut has_gap = true;
-    for line in import_lines(text) {
+    let mut is_after_code = false;
+    for line in lines_at_top(text) {
         match import_group(line) {
-            None => has_gap = true,
-            Some(own) if own < group || (own > group && !has_gap) => return false,
+            None if line.is_empty() => has_gap = true,
+            None => is_after_code = true,
+            Some(own) if is_after_code || own < group || (own > group && !has_gap) => return false,
             Some(own) => (group, has_gap) = (own, false),
         }
     }
     true
 }
 
-/// The lines from the first import to the last of those that stand together; lines that go on with a statement are left
-/// out.
-fn import_lines(text: &str) -> impl Iterator<Item = &str> {
-    let is_import = |line: &str| line.starts_with("import ") || line.starts_with("from ");
-    let mut lines = text.lines().skip_while(move |line| !is_import(line));
+/// The lines before upstream's text, which a comment announces, and before the first statement with a body. Comments are left
+/// out, and lines that go on with a statement.
+fn lines_at_top(text: &str) -> impl Iterator<Item = &str> {
+    const BODIES: [&str; 4] = ["class ", "def ", "if ", "try:"];
+    let code = text.lines().take_while(|line| !line.starts_with("# --- ")).filter(|line| !line.starts_with('#'));
     let mut depth = 0_i32;
-    std::iter::from_fn(move || {
-        loop {
-            let line = lines.next()?;
-            let count = |sign| i32::try_from(line.matches(sign).count()).unwrap_or(0);
-            let goes_on = depth > 0;
-            depth += count('(') - count(')');
-            if !goes_on {
-                return (line.is_empty() || is_import(line)).then_some(line);
-            }
-        }
-    })
+    let first_lines = code.filter(move |line| {
+        let count = |sign| i32::try_from(line.matches(sign).count()).unwrap_or(0);
+        let goes_on = depth > 0;
+        depth += count('(') - count(')');
+        !goes_on
+    });
+    first_lines.take_while(|line| !BODIES.iter().any(|start| line.starts_with(start)))
 }
 
+/// The position of the group; none for what is no import.
 fn import_group(line: &str) -> Option<u8> {
-    let module = line.split_whitespace().nth(1)?;
-    let root = module.split(['.', ',']).next()?;
+    let module = line.strip_prefix("import ").or_else(|| line.strip_prefix("from "))?;
+    let root = module.split(['.', ',', ' ']).next().expect("splitting yields a part");
     Some(match root {
         "__future__" => 1,
         root if stdlib::is_module(root) => 2,
@@ -237,6 +236,11 @@ mod tests {
             ("import math\nimport torch\n", false),
             ("from typing import (\n    List,\n    Tuple,\n)\n\nimport torch\n", true),
             ("import torch\n\n\nclass A:\n    pass\n\n\nimport math\n", true),
+            ("import math\nfeature = __import__(\"wsgiref.util\")\nfrom typing import List\n\nimport torch\n", false),
+            ("import torch\n\nalias = torch.nn\n\n\n# --- a/b.py ---\nimport math\n", true),
+            ("import torch\n\nif torch.cuda.is_available():\n    import numpy\nimport math\n", true),
+            ("import math\n\n# Replaces a.b: as it is\nimport torch\n", true),
+            ("import torch\n\n# Replaces a.b: as it is\nimport math\n", false),
         ];
         for (text, expected) in cases {
             assert_eq!(has_imports_in_order(text), expected, "{text}");

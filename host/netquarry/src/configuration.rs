@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use netquarry_core::verdict::Level;
+use netquarry_corpus::load;
 use netquarry_plugin::first_party;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -96,15 +97,21 @@ impl TryFrom<String> for ImportName {
     type Error = String;
 
     fn try_from(name: String) -> Result<Self, Self::Error> {
-        let is_start = |letter: char| letter.is_alphabetic() || letter == '_';
-        if name.starts_with(is_start) && name.chars().all(|letter| letter.is_alphanumeric() || letter == '_') {
+        if is_identifier(&name) {
             return Ok(Self(name));
         }
-        Err(match name.split_once('.') {
-            Some((package, _)) => format!("the keys are names of whole packages: `{package}` instead of `{name}`"),
-            None => format!("nobody can import `{name}`: the keys are import names, as in cv2 = \"opencv-python\""),
+        Err(match name.split('.').next() {
+            Some(package) if is_identifier(package) => {
+                format!("the keys are names of whole packages: `{package}` instead of `{name}`")
+            }
+            _ => format!("nobody can import `{name}`: the keys are import names, as in cv2 = \"opencv-python\""),
         })
     }
+}
+
+fn is_identifier(name: &str) -> bool {
+    let is_start = |letter: char| letter.is_alphabetic() || letter == '_';
+    name.starts_with(is_start) && name.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
 }
 
 /// A PEP 508 requirement that an index can fulfil.
@@ -293,7 +300,7 @@ impl Settings {
         };
         let corpus = match (&pipeline.corpus.corpus, &configuration.corpus) {
             (Some(corpus), _) => corpus.clone(),
-            (None, Some(corpus)) if corpus.ends_with(".json") => {
+            (None, Some(corpus)) if load::names_a_file(corpus) => {
                 file.absolute(Path::new(corpus)).to_string_lossy().into_owned()
             }
             (None, Some(corpus)) => corpus.clone(),
@@ -344,6 +351,11 @@ fn climb(level: Option<Level>, gate: Option<Level>) -> Result<(Level, Level), Pr
             Ok((Level::Forward.max(gate), gate))
         }
     }
+}
+
+/// The folder that relative paths start from.
+pub fn working_folder() -> Result<PathBuf, Problem> {
+    std::env::current_dir().map_err(|error| Problem::io("find the working folder", Path::new("."), error))
 }
 
 /// Where everything is kept that a later run can use again.
@@ -429,6 +441,7 @@ mod tests {
         let settings =
             settings(&[], "corpus = \"mine.json\"\n[plugins]\nshims = [\"shim-timm\", \"own.wasm\"]\n").unwrap();
         assert_eq!(settings.corpus, "/project/mine.json");
+        assert_eq!(self::settings(&[], "corpus = \"corpora/mine\"\n").unwrap().corpus, "/project/corpora/mine");
         assert_eq!(settings.plugins.shims, ["shim-timm", "/project/own.wasm"]);
         assert_eq!(settings.plugins.emit, PluginOrder::default().emit);
     }
@@ -476,6 +489,10 @@ mod tests {
     fn a_key_that_nobody_can_import_is_pointed_at() {
         insta::assert_snapshot!(message("[validate.requirements]\nopencv-python = \"opencv-python\"\n"));
         insta::assert_snapshot!(message("[validate.requirements]\n\"google.protobuf\" = \"protobuf\"\n"));
+        for key in [".x", "google-cloud.storage"] {
+            let message = message(&format!("[validate.requirements]\n\"{key}\" = \"protobuf\"\n"));
+            assert!(message.contains(&format!("nobody can import `{key}`")), "{message}");
+        }
     }
 
     #[test]

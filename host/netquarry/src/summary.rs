@@ -7,7 +7,6 @@ use anstyle::Style;
 use netquarry_core::verdict::Level;
 use serde::Serialize;
 
-use crate::configuration::DEFAULT_OUT;
 use crate::course::Course;
 use crate::findings::{Counted, Findings, Group, Tally};
 use crate::interval::Proportion;
@@ -131,9 +130,8 @@ impl Summary {
             let _ = writeln!(text, "{}", line.trim_end());
         }
         if !self.findings.failures.is_empty() {
-            let library = self.library.parent().filter(|folder| *folder != Path::new(DEFAULT_OUT));
-            let library = library.map(|folder| format!(" {}", folder.display())).unwrap_or_default();
-            let _ = writeln!(text, "  {heading}Failures{heading:#}  netquarry report failures{library}");
+            let folder = self.library.parent().expect("the blocks lie in the folder of the library");
+            let _ = writeln!(text, "  {heading}Failures{heading:#}  netquarry report failures {}", folder.display());
         }
     }
 }

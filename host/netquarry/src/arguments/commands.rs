@@ -71,6 +71,12 @@ pub struct StageArguments {
     pub pipeline: PipelineArguments,
 }
 
+/// Commands that go on with a library take its corpus, where nobody names one.
+const CORPUS_OF_LIBRARY: &str =
+    "A shipped corpus (see `netquarry corpus list`) or a JSON file [default: the library's, else quickstart]";
+const CORPUS_OF_FILES: &str = "A shipped corpus (see `netquarry corpus list`) or a JSON file [default: for files, that of \
+                               the library that they are from; else quickstart]";
+
 const VALIDATE_EXAMPLES: &str = "\
 Examples:
   netquarry validate                               Validate every bundle of the corpus
@@ -81,7 +87,7 @@ Examples:
 Exit status: 0 all reached --level (or --gate, where one is given); 1 at least one did not; 2 could not do it.";
 
 #[derive(Debug, Args)]
-#[command(after_help = VALIDATE_EXAMPLES)]
+#[command(after_help = VALIDATE_EXAMPLES, mut_arg("corpus", |corpus| corpus.help(CORPUS_OF_FILES)))]
 pub struct ValidateArguments {
     /// Python files with one block each, or FILE:CLASS; without any, the bundles of the corpus.
     #[arg(value_hint = ValueHint::FilePath)]
@@ -105,7 +111,7 @@ Blocks are added to what the folder holds. A later `netquarry run` into the same
 which of them it does not keep; --out names a folder of their own.";
 
 #[derive(Debug, Args)]
-#[command(after_help = EXTRACT_EXAMPLES)]
+#[command(after_help = EXTRACT_EXAMPLES, mut_arg("corpus", |corpus| corpus.help(CORPUS_OF_LIBRARY)))]
 pub struct ExtractArguments {
     /// Names of blocks: `DropPath`, `drop.DropPath`, `timm.layers.drop.DropPath` or `timm:timm.layers.drop.DropPath`.
     #[arg(required_unless_present_any = ["from_json", "retry_failed"])]
@@ -152,7 +158,7 @@ pub struct ShowArguments {
 
 const AUDIT_EXAMPLES: &str = "\
 Examples:
-  netquarry audit                                  The library in out/, made of the quickstart corpus
+  netquarry audit                                  The library in out/, beside the corpus that it was made of
   netquarry audit library --corpus paper-pypi
   netquarry audit --format json | jq .resolution.different
 
@@ -169,7 +175,7 @@ pub struct AuditArguments {
     #[arg(env = "NETQUARRY_OUT", value_hint = ValueHint::DirPath)]
     pub library: Option<PathBuf>,
 
-    /// The corpus that the library was made of [default: quickstart].
+    /// The corpus that the library was made of [default: the library's, else quickstart].
     #[arg(long, value_name = "NAME|FILE", env = "NETQUARRY_CORPUS")]
     pub corpus: Option<String>,
 

@@ -16,16 +16,17 @@ mod stage;
 mod tree;
 mod validate;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use tracing_subscriber::EnvFilter;
 
 use crate::arguments::{
     Arguments, Command, GlobalArguments, PipelineArguments, PluginCommand, ReportCommand, StageArguments,
 };
-use crate::configuration::{ConfigurationFile, DEFAULT_OUT, Settings};
+use crate::configuration::{ConfigurationFile, DEFAULT_OUT, Settings, working_folder};
 use crate::console::{Console, Verbosity};
 use crate::course::Stage;
+use crate::driver::fetch;
 use crate::interrupt;
 use crate::library::run_record::CorpusOrigin;
 use crate::problem::Problem;
@@ -90,10 +91,14 @@ fn perform(arguments: &Arguments, console: &Console) -> Result<Ending, Problem> 
         Command::Curate(arguments) => up_to(Stage::Curate, arguments),
         Command::Emit(stage) => run::emit(&settings(&stage.pipeline)?, console),
         Command::Extract(extract) => {
-            extract::extract(extract, &of_library(settings(&extract.pipeline)?, console), console)
+            let settings = settings(&extract.pipeline)?;
+            extract::extract(extract, &of_library(settings.clone(), &settings.out, console)?, console)
         }
         Command::Show(show) => show::show(show, &out_folder(global, show.out.as_ref())?, console),
-        Command::Audit(audit) => audit::audit(&of_library(settings(&audit.pipeline())?, console), console),
+        Command::Audit(audit) => {
+            let settings = settings(&audit.pipeline())?;
+            audit::audit(&of_library(settings.clone(), &settings.out, console)?, console)
+        }
         Command::Report(ReportCommand::Failures(asked)) => {
             report::failures(&out_folder(global, asked.library.as_ref())?, asked.limit, console)
         }
@@ -113,9 +118,7 @@ fn perform(arguments: &Arguments, console: &Console) -> Result<Ending, Problem> 
 }
 
 fn configuration(global: &GlobalArguments) -> Result<ConfigurationFile, Problem> {
-    let folder =
-        std::env::current_dir().map_err(|error| Problem::io("find the working folder", ".".as_ref(), error))?;
-    ConfigurationFile::find(global, &folder)
+    ConfigurationFile::find(global, &working_folder()?)
 }
 
 /// The folder of the library, for commands that only read it.
@@ -127,13 +130,13 @@ fn out_folder(global: &GlobalArguments, asked: Option<&PathBuf>) -> Result<PathB
     Ok(file.configuration.out.as_deref().map_or_else(|| DEFAULT_OUT.into(), |out| file.absolute(out)))
 }
 
-/// The settings of a command that goes on with the library in the output folder: where nobody asks for a corpus, that
-/// of the library.
-fn of_library(settings: Settings, console: &Console) -> Settings {
-    let Some(origin) = CorpusOrigin::of_library(&settings.out).filter(|_| !settings.corpus_was_asked_for) else {
-        return settings;
-    };
-    if origin != CorpusOrigin::of(&settings) {
+/// The settings of a command that goes on with a library: where nobody asks for a corpus, that of the library.
+fn of_library(settings: Settings, library: &Path, console: &Console) -> Result<Settings, Problem> {
+    if settings.corpus_was_asked_for {
+        return Ok(settings);
+    }
+    let Some(origin) = CorpusOrigin::of_library(library, &working_folder()?)? else { return Ok(settings) };
+    if origin != fetch::origin(&settings)? {
         let replaced = origin.sources.iter().map(|(name, path)| format!(" with {name}={}", path.display()));
         console.status(
             "Using",
@@ -141,13 +144,13 @@ fn of_library(settings: Settings, console: &Console) -> Settings {
                 "the corpus {}{} of the library in `{}`; --corpus names another",
                 origin.corpus,
                 replaced.collect::<String>(),
-                settings.out.display()
+                library.display()
             ),
         );
     }
     let mut sources = origin.sources;
     sources.extend(settings.sources);
-    Settings { corpus: origin.corpus, sources, ..settings }
+    Ok(Settings { corpus: origin.corpus, sources, ..settings })
 }
 
 /// The command line without the program's name, for the record.

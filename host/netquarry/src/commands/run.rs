@@ -7,7 +7,7 @@ use crate::configuration::Settings;
 use crate::console::{Console, Format};
 use crate::driver::context::Context;
 use crate::driver::run;
-use crate::library::run_record::{self, RunRecord};
+use crate::library::run_record::RunRecord;
 use crate::problem::Problem;
 use crate::quantity::human_things;
 use crate::summary::Summary;
@@ -36,9 +36,7 @@ struct EmittedFile {
 pub(super) fn emit(settings: &Settings, console: &Console) -> Result<Ending, Problem> {
     let context = Context::open(settings, console)?;
     let summary = run::run(&context, command_line())?;
-    let path = settings.out.join(run_record::FILE_NAME);
-    let text = std::fs::read(&path).map_err(|error| Problem::io("read", &path, error))?;
-    let record: RunRecord = serde_json::from_slice(&text).expect("it was written a moment ago");
+    let record = RunRecord::read(&settings.out)?.expect("it was written a moment ago");
     match console.format {
         Format::Json => {
             let files = record.files.into_iter().map(|(path, sha256)| EmittedFile { path, sha256 }).collect();

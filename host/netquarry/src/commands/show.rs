@@ -125,26 +125,27 @@ fn human(record: &BlockRecord, code: Option<&str>, out: &Path, console: &Console
 /// An edit in one line.
 fn edited(edit: &EditRecord, record: &BlockRecord) -> String {
     let EditRecord { upstream, before, after, reason } = edit;
-    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-    let what = match (words(before), words(after)) {
+    let what = match (before.trim(), after.trim()) {
         // The whole definition that begins there.
-        (before, after) if before.is_empty() && after.is_empty() => {
+        ("", "") => {
             let begins = |closed: &&ClosureRecord| format!("{}:{}", closed.path, closed.lines[0]) == *upstream;
             let lines =
                 record.closure.iter().find(begins).map(|closed| (closed.lines[1] - closed.lines[0] + 1) as usize);
             lines.map_or("indented".to_owned(), |lines| format!("indented, {}", human_things(lines, "line")))
         }
-        (old, new) if old == new => format!("indented, {}", human_things(before.trim().lines().count(), "line")),
-        (old, _) if old.is_empty() => format!("added {}", first_line(after)),
-        (_, new) if new.is_empty() => format!("left out {}", first_line(before)),
-        _ => format!("{} became {}", first_line(before), first_line(after)),
+        (old, new) if old.split_whitespace().eq(new.split_whitespace()) => {
+            format!("indented, {}", human_things(old.lines().count(), "line"))
+        }
+        ("", new) => format!("added {}", first_line(new)),
+        (old, "") => format!("left out {}", first_line(old)),
+        (old, new) => format!("{} became {}", first_line(old), first_line(new)),
     };
     format!("  {upstream}: {what}: {reason}\n")
 }
 
-/// `` `if a:` …(+2 lines) ``
+/// `` `if a:` …(+2 lines) `` of a text without blanks around it
 fn first_line(text: &str) -> String {
-    let mut lines = text.trim().lines();
+    let mut lines = text.lines();
     let first = lines.next().unwrap_or_default().trim_end();
     match lines.count() {
         0 => format!("`{first}`"),

@@ -7,25 +7,27 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use netquarry_core::facts::{ClassFacts, FileFacts, ImportForm};
-use netquarry_core::record::BlockRecord;
+use netquarry_core::record::{BlockRecord, InstalledDistribution};
 use netquarry_core::syntax;
 use netquarry_core::verdict::{Evidence, Failure, Level, Outcome, Verdict};
 use serde::Serialize;
 
-use super::Ending;
 use super::listing::{Row, in_one_line, list};
+use super::{Ending, of_library};
 use crate::arguments::PipelineArguments;
 use crate::configuration::{FILE_NAME, Settings};
 use crate::console::{Console, Format};
 use crate::driver::context::Context;
 use crate::driver::fetch;
-use crate::driver::provision::{Provision, Want, asked_for, is_missing_distribution, missing_package, recorded};
+use crate::driver::layers::{asked_for, recorded};
+use crate::driver::provision::{Provision, Want, is_missing_distribution, missing_package};
 use crate::driver::python::Python;
 use crate::driver::upstream::Upstreams;
 use crate::driver::validate::options;
-use crate::environment::Environment;
+use crate::environment::{Environment, Layer};
 use crate::findings::level_name;
 use crate::interrupt;
+use crate::library::distribution_name::{distribution_name, normalised};
 use crate::library::manifest;
 use crate::problem::Problem;
 use crate::quantity::human_things;
@@ -58,10 +60,16 @@ impl Row for FileRow {
 /// A file that was named, and what is known about it.
 struct Named {
     file: PathBuf,
-    /// Of the manifest beside it, where it is a bundle of a library.
-    record: Option<BlockRecord>,
+    /// The library that it is a bundle of, and what the manifest there says about it.
+    library: Option<(PathBuf, BlockRecord)>,
     /// What it imports.
     packages: BTreeSet<String>,
+}
+
+impl Named {
+    fn record(&self) -> Option<&BlockRecord> {
+        self.library.as_ref().map(|(_, record)| record)
+    }
 }
 
 /// Validates `files`, each a path or `PATH:CLASS`. One that cannot be read or has no class is reported and left out. All
@@ -76,10 +84,11 @@ pub(super) fn files(
     let (mut readable, mut jobs) = (Vec::new(), Vec::new());
     for named in files {
         let (file, class) = parted(named);
-        let record = libraries.record(&file)?;
-        match job(&file, class.or_else(|| Some(record.as_ref()?.name.clone())), record.as_ref(), console) {
+        let library = libraries.record(&file)?;
+        let record = library.as_ref().map(|(_, record)| record);
+        match job(&file, class.or_else(|| Some(record?.name.clone())), record, console) {
             Ok((job, packages)) => {
-                readable.push(Named { file, record, packages });
+                readable.push(Named { file, library, packages });
                 jobs.push(job);
             }
             Err(problem) => console.error(&problem),
@@ -90,12 +99,18 @@ pub(super) fn files(
     }
     let wanted = wanted(asked, settings);
     let environment = Python::start(settings, console)?.wait(console)?;
-    let has_upstream = settings.level >= Level::Parity && readable.iter().any(|named| named.record.is_some());
-    let context = if has_upstream { Some(Context::open(settings, console)?) } else { None };
-    let fetched = context.as_ref().map(|context| fetch::fetch(context, fetch::corpus(settings)?)).transpose()?;
+    // Only to compare with upstream takes a corpus. Bundles of another library have theirs compared if it is the same.
+    let library = readable.iter().find_map(|named| Some(&named.library.as_ref()?.0));
+    let of_library = match library.filter(|_| settings.level >= Level::Parity) {
+        Some(library) => Some(of_library(settings.clone(), library, console)?),
+        None => None,
+    };
+    let context = of_library.as_ref().map(|settings| Context::open(settings, console)).transpose()?;
+    let fetched =
+        context.as_ref().map(|context| fetch::fetch(context, fetch::corpus(context.settings)?)).transpose()?;
     let upstreams = fetched.as_ref().map(|fetched| Upstreams::new(&fetched.sources, &environment)).transpose()?;
     for (job, named) in jobs.iter_mut().zip(&readable) {
-        let Some(record) = &named.record else {
+        let Some(record) = named.record() else {
             job.layers =
                 asked_for(&requirements(&named.packages, &environment, settings), &environment, settings, console)?;
             continue;
@@ -106,8 +121,8 @@ pub(super) fn files(
     if let (Some(context), Some(fetched), Some(upstreams)) = (&context, &fetched, &upstreams) {
         upstreams.write()?;
         let mut provision = Provision::new(context, &environment, &fetched.sources);
-        let records = || readable.iter().map(|named| named.record.as_ref());
-        let wants: Vec<Want> = records().map(|record| record.map(Want::of_record).unwrap_or_default()).collect();
+        let want = |named: &Named| named.record().map(Want::of_record).unwrap_or_default();
+        let wants: Vec<Want> = readable.iter().map(want).collect();
         provision.install(wants.iter(), true)?;
         for (job, want) in jobs.iter_mut().zip(&wants) {
             let Some(upstream) = &mut job.upstream else { continue };
@@ -132,7 +147,10 @@ pub(super) fn files(
         .iter()
         .zip(&readable)
         .zip(verdicts)
-        .map(|((job, named), verdict)| row(job, named, verdict, settings))
+        .map(|((job, named), verdict)| {
+            let verdict = verdict.expect("every job has a verdict where nobody interrupts");
+            row(job, named, verdict, &environment, settings)
+        })
         .collect();
     tell_hints(&rows, console);
     let ending = match rows.iter().all(|row| row.level >= wanted as u8) {
@@ -161,10 +179,10 @@ fn parted(named: &Path) -> (PathBuf, Option<String>) {
     }
 }
 
-fn row(job: &Job, named: &Named, verdict: Option<Verdict>, settings: &Settings) -> FileRow {
-    let mut verdict = verdict.expect("every job has a verdict where nobody interrupts");
+fn row(job: &Job, named: &Named, mut verdict: Verdict, environment: &Environment, settings: &Settings) -> FileRow {
     if let Some(failure) = verdict.failure.as_mut().filter(|failure| is_missing_distribution(failure)) {
-        failure.hint = Some(hint(missing_package(failure), settings));
+        let is_there = |distribution: &str| has(environment, &job.layers, distribution);
+        failure.hint = Some(hint(missing_package(failure), named.record(), &is_there, settings));
     }
     FileRow {
         file: named.file.clone(),
@@ -178,20 +196,51 @@ fn row(job: &Job, named: &Named, verdict: Option<Verdict>, settings: &Settings) 
     }
 }
 
-/// What gives a file the `package` that it misses, in one line.
-fn hint(package: Option<&str>, settings: &Settings) -> String {
-    let (what, example) = match package {
-        Some(package) => (format!("`{package}`"), format!(": {package} = \"DISTRIBUTION\"")),
-        None => ("what is missing".to_owned(), String::new()),
-    };
-    let asked = match settings.requirements.contains_key(package.unwrap_or_default()) {
-        true if !settings.install => ", which --no-install or `install = false` keeps from being installed",
-        true => ", whose requirement there does not provide it",
-        false => "",
-    };
-    format!(
-        "name what provides {what} under [validate.requirements] in {FILE_NAME}{example}{asked}; or an interpreter that has it, with --python"
-    )
+/// Whether a process with these layers has a distribution, whatever that provides.
+fn has(environment: &Environment, layers: &[Layer], distribution: &str) -> bool {
+    let name = normalised(distribution);
+    environment.distributions.contains_key(&name) || layers.iter().any(|layer| normalised(&layer.pin.name) == name)
+}
+
+/// What gives a file the `package` that it misses, in one line. `is_there` says of a distribution whether the file has it.
+fn hint(
+    package: Option<&str>,
+    record: Option<&BlockRecord>,
+    is_there: &dyn Fn(&str) -> bool,
+    settings: &Settings,
+) -> String {
+    let table = format!("[validate.requirements] in {FILE_NAME}");
+    let entry = package.map(|package| format!(": {package} = \"DISTRIBUTION\"")).unwrap_or_default();
+    let what = package.map_or("what is missing".to_owned(), |package| format!("`{package}`"));
+    let interpreter = "or an interpreter that has it, with --python";
+    let forbidden = "which --no-install or `install = false` keeps from being installed";
+    if let Some(record) = record {
+        let provides =
+            |it: &&InstalledDistribution| package.is_some_and(|package| it.provides.iter().any(|each| each == package));
+        let lost = record.installed.iter().find(provides).filter(|it| !is_there(&it.name));
+        return match lost {
+            Some(it) if !settings.install => {
+                format!("the bundle's record names {} {}, {forbidden}", it.name, it.version)
+            }
+            Some(it) => format!("the bundle's record names {} {}, which cannot be installed", it.name, it.version),
+            None => format!(
+                "a bundle has what its record names, and `netquarry run` makes it anew with {what} under {table}{entry}; \
+                 {interpreter}"
+            ),
+        };
+    }
+    match package.and_then(|package| settings.requirements.get(package)) {
+        None => format!("name what provides {what} under {table}{entry}; {interpreter}"),
+        Some(requirement) if !settings.install => format!("{table} names `{requirement}` for {what}, {forbidden}"),
+        Some(requirement) if is_there(distribution_name(requirement)) => {
+            format!("`{requirement}`, which {table} names, does not provide {what}; name another{entry}; {interpreter}")
+        }
+        Some(requirement) => {
+            format!(
+                "`{requirement}`, which {table} names for {what}, cannot be installed; name another{entry}; {interpreter}"
+            )
+        }
+    }
 }
 
 /// Below the table there is room for them; each once.
@@ -320,12 +369,12 @@ struct Libraries {
 }
 
 impl Libraries {
-    /// The record of a bundle, by the manifest beside it; none for a file that is no bundle of a library.
+    /// The library of a bundle and its record, by the manifest there; none for a file that is no bundle of a library.
     ///
     /// # Errors
     /// The manifest cannot be read. A verdict without the packages blocked that it names would promise less than it
     /// seems to.
-    fn record(&mut self, file: &Path) -> Result<Option<BlockRecord>, Problem> {
+    fn record(&mut self, file: &Path) -> Result<Option<(PathBuf, BlockRecord)>, Problem> {
         let Ok(file) = fs::canonicalize(file) else { return Ok(None) };
         let (Some(name), Some(folder)) = (file.file_name(), file.parent()) else { return Ok(None) };
         let kind = folder.file_name().filter(|name| *name == "blocks" || *name == "failed");
@@ -336,7 +385,7 @@ impl Libraries {
         }
         let relative = Path::new(kind).join(name);
         let is_its = |record: &&BlockRecord| record.bundle.as_deref().is_some_and(|path| Path::new(path) == relative);
-        Ok(self.records[library].iter().find(is_its).cloned())
+        Ok(self.records[library].iter().find(is_its).map(|record| (library.to_owned(), record.clone())))
     }
 }
 
@@ -381,7 +430,8 @@ mod tests {
         .unwrap();
         fs::create_dir_all(bundle.parent().expect("it lies in a folder")).unwrap();
         fs::write(&bundle, "").unwrap();
-        let record = Libraries::default().record(&bundle).unwrap().expect("it is in the manifest");
+        let (library, record) = Libraries::default().record(&bundle).unwrap().expect("it is in the manifest");
+        assert_eq!(library, fs::canonicalize(folder.path()).unwrap());
         assert_eq!(own_packages(&record), ["timm"]);
         for other in ["failed/Other.py", "Other.py"] {
             let other = folder.path().join(other);

@@ -50,7 +50,7 @@ pub struct BundleFile {
     sources: Vec<String>,
     /// PEP 508, sorted.
     pub requirements: Vec<String>,
-    /// Those of them that nobody declares.
+    /// Those of them that only the name of an import stands for.
     pub assumed_requirements: Vec<String>,
     pub license: Option<String>,
     /// Lines of the text, header included.
@@ -115,6 +115,8 @@ pub struct SourcePackages {
     own: BTreeSet<String>,
     /// The normalised names of the distributions that it declares.
     declared: BTreeSet<String>,
+    /// The normalised name of the one that it is.
+    distribution: Option<String>,
 }
 
 /// By source.
@@ -125,6 +127,7 @@ pub fn packages(sources: &[FetchedSource], index: &Index) -> Packages {
     let of = |source: &FetchedSource| SourcePackages {
         own: top_level_packages(source, index),
         declared: declared::names(&source.snapshot),
+        distribution: declared::distribution(&source.snapshot.source),
     };
     sources.iter().map(of).collect()
 }
@@ -205,8 +208,10 @@ fn bundle_file(
     let origins: BTreeSet<SourceId> =
         closure.definitions.keys().map(|definition| indexed.index.file(definition.file).source).collect();
     let requirements = requirements::of(bundle.packages.iter().map(String::as_str));
-    let declared = origins.iter().flat_map(|source| &packages[source.0 as usize].declared).map(String::as_str);
-    let assumed_requirements = requirements::assumed(&requirements, &declared.collect());
+    let declared = origins.iter().flat_map(|source| &packages[source.0 as usize].declared);
+    // What is imported of a source, for its compiled operators or by the user's wish, is of its own distribution.
+    let known = declared.chain(packages.iter().filter_map(|source| source.distribution.as_ref())).map(String::as_str);
+    let assumed_requirements = requirements::assumed(&requirements, &known.collect());
     let license = license::conjunction(licenses.values().copied());
     let header = header::text(&Header {
         block: &candidate.block,

@@ -16,7 +16,7 @@ use crate::course::{Clock, Stage, Stopwatch};
 use crate::library::folder::OutputFolder;
 use crate::library::manifest;
 use crate::library::records::Records;
-use crate::library::run_record::{Contents, CorpusOrigin, RunRecord, State, now};
+use crate::library::run_record::{Contents, RunRecord, State, now};
 use crate::problem::Problem;
 
 /// What to do with a name that several blocks bear.
@@ -76,6 +76,7 @@ pub fn extract(
     if chosen.candidates.is_empty() {
         return Ok(extracted);
     }
+    folder.make()?;
     let python = Python::start(settings, console)?;
     let mut present = Records::new(&context.spool);
     for record in manifest::read(&settings.out)?.into_iter().flatten() {
@@ -101,7 +102,7 @@ pub fn extract(
     let record = RunRecord {
         extracted: all.into_iter().collect(),
         // Blocks of another corpus do not make it the library's.
-        origin: origin.or_else(|| Some(CorpusOrigin::of(settings))),
+        origin: Some(origin.map_or_else(|| fetch::origin(settings), Ok)?),
         state: State::Extended,
         ended: Some(now()),
         environment: Some(environment.described()),

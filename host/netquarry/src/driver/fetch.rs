@@ -11,10 +11,11 @@ use netquarry_corpus::snapshot::Snapshot;
 use netquarry_corpus::{fetch, load};
 
 use super::context::Context;
-use crate::configuration::Settings;
+use crate::configuration::{Settings, working_folder};
 use crate::console::Task;
 use crate::course::{Stage, StageCourse, Stopwatch};
 use crate::interrupt;
+use crate::library::run_record::CorpusOrigin;
 use crate::problem::Problem;
 use crate::quantity::{human_bytes, human_seconds, human_things};
 use crate::summary::MissingSource;
@@ -43,6 +44,12 @@ pub fn corpus(settings: &Settings) -> Result<Corpus, Problem> {
         corpus.replace_source(name, path)?;
     }
     Ok(corpus)
+}
+
+/// What the settings ask for, so that another command can ask for the same.
+pub fn origin(settings: &Settings) -> Result<CorpusOrigin, Problem> {
+    let (corpus, sources) = (settings.corpus.clone(), settings.sources.clone());
+    Ok(CorpusOrigin { corpus, sources, folder: working_folder()? })
 }
 
 /// Fetches every source. One that cannot be had is reported and left out; only where none is left there is nothing to do.

@@ -5,31 +5,22 @@
 //! nothing, as it would where upstream alone is installed, and nobody waits for gigabytes that no bundle touches.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use netquarry_core::record::{BlockRecord, InstalledDistribution};
 use netquarry_core::verdict::{Failure, FailureClass, Level, Verdict};
-use netquarry_corpus::fetch::FetchOptions;
-use netquarry_corpus::provides::provides;
 
 use super::assemble::BundleFile;
 use super::context::Context;
 use super::fetch::FetchedSource;
-use crate::configuration::{FILE_NAME, Settings};
-use crate::console::Console;
-use crate::course::{Stage, Stopwatch};
-use crate::environment::{Environment, EnvironmentError, Installer, Layer, Pin, Refusal};
+use super::import_names::ImportNames;
+use super::layers::InstalledSets;
+use crate::configuration::FILE_NAME;
+use crate::environment::{Environment, Layer, Refusal};
 use crate::explain::missing_module;
-use crate::library::required::{distribution_name, normalised};
 use crate::problem::Problem;
-use crate::quantity::{human_seconds, human_things};
 use crate::requirements::declared::{self, Source};
 use crate::requirements::mapping::{Mapping, Reach};
-
-/// Most of the time pip and the index are waited for.
-const AT_ONCE: usize = 4;
 
 /// What one bundle needs beside the environment.
 #[derive(Clone, Debug, Default)]
@@ -56,33 +47,13 @@ impl Want {
     }
 }
 
-/// What came of a set of requirements.
-#[derive(Debug, Default)]
-struct Installed {
-    layers: Arc<[Layer]>,
-    /// By requirement or by the name of a distribution that one of them needs.
-    refused: BTreeMap<String, Refusal>,
-}
-
-impl Installed {
-    /// Why a requirement was not fulfilled: nothing fits it, or what does was not to be had.
-    fn refusal(&self, requirement: &str) -> Option<&Refusal> {
-        let name = normalised(distribution_name(requirement));
-        let of_distribution = || self.refused.iter().find(|(refused, _)| normalised(refused) == name);
-        self.refused.get(requirement).or_else(|| of_distribution().map(|(_, refusal)| refusal))
-    }
-}
-
-/// Everything that is installed for the bundles of one corpus.
+/// What the bundles of one corpus want and lack, and all that is installed for them.
 pub struct Provision<'a> {
     context: &'a Context<'a>,
     environment: &'a Environment,
     sources: Vec<Source>,
-    index: FetchOptions,
-    /// What distributions are imported as; `None` where the index could not tell.
-    known: Mutex<BTreeMap<String, Option<BTreeSet<String>>>>,
-    /// By requirements.
-    sets: BTreeMap<Vec<String>, Installed>,
+    names: ImportNames<'a>,
+    sets: InstalledSets<'a>,
 }
 
 impl<'a> Provision<'a> {
@@ -90,14 +61,12 @@ impl<'a> Provision<'a> {
     pub fn new(context: &'a Context<'a>, environment: &'a Environment, sources: &[FetchedSource]) -> Self {
         let markers = serde_json::to_value(&environment.markers).and_then(serde_json::from_value);
         let markers = markers.expect("an interpreter tells all markers");
-        let settings = context.settings;
         Self {
             context,
             environment,
             sources: sources.iter().map(|source| declared::of(&source.snapshot, &markers)).collect(),
-            index: FetchOptions { offline: settings.offline, ..FetchOptions::new(settings.cache_dir.join("sources")) },
-            known: Mutex::default(),
-            sets: BTreeMap::new(),
+            names: ImportNames::new(context, environment),
+            sets: InstalledSets::new(context, environment),
         }
     }
 
@@ -123,13 +92,13 @@ impl<'a> Provision<'a> {
 
     /// The layers of a bundle, once [`Provision::install`] has seen what it wants.
     pub fn layers(&self, want: &Want) -> Arc<[Layer]> {
-        self.sets.get(&want.requirements()).map(|set| Arc::clone(&set.layers)).unwrap_or_default()
+        self.sets.of(&want.requirements()).map(|set| Arc::clone(&set.layers)).unwrap_or_default()
     }
 
     /// The layers for upstream's own class, which needs what its whole package imports. They hold the bundle's: beside
     /// other versions nothing could be compared.
     pub fn upstream_layers(&self, want: &Want, own: &Arc<[Layer]>) -> Arc<[Layer]> {
-        match self.sets.get(&self.upstream_requirements(want)) {
+        match self.sets.of(&self.upstream_requirements(want)) {
             Some(set) if own.iter().all(|layer| set.layers.contains(layer)) => Arc::clone(&set.layers),
             _ => Arc::clone(own),
         }
@@ -169,9 +138,7 @@ impl<'a> Provision<'a> {
 
     /// Whether something could not be had that may be there another time.
     pub fn is_incomplete(&self) -> bool {
-        let refusals = self.sets.values().flat_map(|set| set.refused.values());
-        let is_ignorant = self.known.lock().expect("no panic while asking").values().any(Option::is_none);
-        refusals.into_iter().any(|refusal| !refusal.is_lasting) || is_ignorant
+        self.sets.are_incomplete() || self.names.are_incomplete()
     }
 
     /// Adds what a bundle has missed when it was tried; whether that is anything that can be had.
@@ -223,12 +190,12 @@ impl<'a> Provision<'a> {
         let advice = format!("[validate.requirements] in {FILE_NAME} can name one: {package} = \"DISTRIBUTION\"");
         let requirements = want.packages.get(package).map_or(&[][..], Vec::as_slice);
         if requirements.is_empty() {
-            return match self.known.lock().expect("no panic while asking").values().any(Option::is_none) {
+            return match self.names.are_incomplete() {
                 true => format!("the index could not tell which distribution provides `{package}`; {advice}"),
                 false => format!("no source of the corpus declares a distribution that provides `{package}`; {advice}"),
             };
         }
-        let set = self.sets.get(&want.requirements());
+        let set = self.sets.of(&want.requirements());
         match requirements.iter().find_map(|requirement| Some((requirement, set?.refusal(requirement)?))) {
             Some((requirement, Refusal { reason, is_lasting: true })) => {
                 format!("`{requirement}` cannot be installed: {reason} (--retry-failed asks again); {advice}")
@@ -251,53 +218,7 @@ impl<'a> Provision<'a> {
             of_upstream.into_iter().chain([want.requirements()]).collect::<Vec<_>>()
         };
         let sets: BTreeSet<Vec<String>> = wants.flat_map(of_one).filter(|set| !set.is_empty()).collect();
-        let new: Vec<Vec<String>> = sets.into_iter().filter(|set| !self.sets.contains_key(set)).collect();
-        if new.is_empty() {
-            return Ok(());
-        }
-        let watch = Stopwatch::start(Stage::Prepare);
-        let task = self.context.console.task("Installing", "steps", new.len() as u64);
-        let installer = self.installer();
-        let resolved = in_parallel(&new, |set| {
-            task.message(set.join(", "));
-            let resolved = resolve(&installer, set);
-            task.advance(1);
-            resolved
-        })?;
-        let pins: BTreeSet<&Pin> = resolved.iter().flat_map(|resolved| &resolved.pins).collect();
-        let pins: Vec<&Pin> = pins.into_iter().collect();
-        task.extend(pins.len() as u64);
-        let layers = in_parallel(&pins, |pin| {
-            task.message(format!("{} {}", pin.name, pin.version));
-            let layer = installer.install(pin);
-            task.advance(1);
-            layer
-        })?;
-        let layers: BTreeMap<&Pin, Result<Layer, Refusal>> = pins.iter().copied().zip(layers).collect();
-        let count = layers.values().filter(|layer| layer.is_ok()).count();
-        let elapsed = human_seconds(watch.elapsed().as_secs_f64());
-        task.finish("Installed", &format!("{} that bundles require in {elapsed}", human_things(count, "distribution")));
-        let installed = new.into_iter().zip(&resolved).map(|(set, resolved)| (set, installed(resolved, &layers)));
-        let installed: Vec<(Vec<String>, Installed)> = installed.collect();
-        self.tell(&installed);
-        self.sets.extend(installed);
-        Ok(())
-    }
-
-    fn tell(&self, installed: &[(Vec<String>, Installed)]) {
-        let refused: BTreeMap<&String, &Refusal> = installed.iter().flat_map(|(_, set)| &set.refused).collect();
-        for (requirement, refusal) in refused {
-            self.context.console.warn(
-                &Problem::new(format!("`{requirement}` cannot be installed")).because(refusal.reason.clone()).help(
-                    "bundles that need it fail with `missing_distribution`, which `netquarry report failures` lists; \
-                         upstream classes that need it cannot be compared with",
-                ),
-            );
-        }
-    }
-
-    fn installer(&self) -> Installer<'a> {
-        installer(self.environment, self.context.settings)
+        self.sets.install(sets)
     }
 
     /// The packages that a bundle imports and that the environment lacks.
@@ -310,109 +231,10 @@ impl<'a> Provision<'a> {
     }
 
     fn mapping<T>(&self, ask: impl FnOnce(&Mapping<'_>) -> T) -> T {
-        let provides = |names: &[&str]| self.provided(names);
+        let provides = |names: &[&str]| self.names.of(names);
         let configured = &self.context.settings.requirements;
         ask(&Mapping { configured, sources: &self.sources, provides: &provides })
     }
-
-    /// What these distributions are imported as.
-    fn provided(&self, names: &[&str]) -> BTreeMap<String, BTreeSet<String>> {
-        let unknown: Vec<&str> = {
-            let known = self.known.lock().expect("no panic while asking");
-            names.iter().copied().filter(|name| !known.contains_key(*name)).collect()
-        };
-        let task = self.context.console.task("Looking up", "distributions", unknown.len() as u64);
-        let answers = in_parallel(&unknown, |name| {
-            let answer = self.imported_as(name);
-            task.advance(1);
-            Ok::<_, EnvironmentError>(answer)
-        });
-        let answers = answers.expect("asking ends nothing");
-        drop(task);
-        let silent = unknown.iter().zip(&answers).filter_map(|(name, answer)| Some((*name, answer.as_ref().err()?)));
-        self.tell_silence(&silent.collect::<Vec<_>>());
-        let answers = answers.into_iter().map(Result::ok);
-        let mut known = self.known.lock().expect("no panic while asking");
-        known.extend(unknown.iter().map(|name| (*name).to_owned()).zip(answers));
-        names.iter().filter_map(|name| Some(((*name).to_owned(), known.get(*name)?.clone()?))).collect()
-    }
-
-    fn imported_as(&self, name: &str) -> Result<BTreeSet<String>, String> {
-        if self.environment.distributions.contains_key(name) {
-            let packages = self.environment.packages.iter();
-            let of_this = packages.filter(|(_, distributions)| distributions.iter().any(|other| other == name));
-            return Ok(of_this.map(|(package, _)| package.clone()).collect());
-        }
-        provides(name, &self.index).map_err(|error| error.to_string())
-    }
-
-    /// Distributions of which nothing can be learnt, all in one warning: they fail for one reason.
-    fn tell_silence(&self, silent: &[(&str, &String)]) {
-        let Some((_, reason)) = silent.first() else { return };
-        let names: Vec<&str> = silent.iter().map(|(name, _)| *name).collect();
-        let problem =
-            Problem::new(format!("It cannot be told what these distributions are imported as: {}", names.join(", ")));
-        let help = match self.context.settings.offline {
-            true => "run once without --offline; until then, bundles that need them fail with `missing_distribution`",
-            false => "bundles that need them fail with `missing_distribution`; the next run asks again",
-        };
-        self.context.console.warn(&problem.because((*reason).clone()).help(help));
-    }
-}
-
-/// What was installed for a bundle of a library. What is no longer in the cache is installed again.
-pub fn recorded(
-    record: &BlockRecord,
-    environment: &Environment,
-    settings: &Settings,
-    console: &Console,
-) -> Result<Arc<[Layer]>, Problem> {
-    if !settings.install {
-        return Ok(Arc::default());
-    }
-    let folder = layers_folder(settings);
-    let find = |it: &InstalledDistribution| Layer::find(&folder, &it.name, &it.version);
-    let found: Arc<[Layer]> = record.installed.iter().filter_map(find).collect();
-    if found.len() == record.installed.len() {
-        return Ok(found);
-    }
-    let pins: Vec<String> = record.installed.iter().map(|it| format!("{}=={}", it.name, it.version)).collect();
-    asked_for(&pins, environment, settings, console)
-}
-
-/// These requirements, as far as they can be had, for files that nobody declares anything for. What cannot is told.
-pub fn asked_for(
-    requirements: &[String],
-    environment: &Environment,
-    settings: &Settings,
-    console: &Console,
-) -> Result<Arc<[Layer]>, Problem> {
-    if !settings.install || requirements.is_empty() {
-        return Ok(Arc::default());
-    }
-    let installer = installer(environment, settings);
-    let task = console.spinner("Installing");
-    task.message(requirements.join(", "));
-    let resolved = resolve(&installer, requirements)?;
-    let pins: Vec<&Pin> = resolved.pins.iter().collect();
-    let layers = in_parallel(&pins, |pin| installer.install(pin))?;
-    let installed = installed(&resolved, &pins.into_iter().zip(layers).collect());
-    drop(task);
-    for (requirement, refusal) in &installed.refused {
-        let problem = Problem::new(format!("`{requirement}` cannot be installed")).because(refusal.reason.clone());
-        console.warn(&problem.help("files that need it fail with `missing_distribution`"));
-    }
-    Ok(installed.layers)
-}
-
-fn installer<'a>(environment: &'a Environment, settings: &Settings) -> Installer<'a> {
-    Installer { environment, folder: layers_folder(settings), offline: settings.offline, retry: settings.retry_failed }
-}
-
-/// Where everything lies that was ever installed for bundles, as it is named in any working folder.
-fn layers_folder(settings: &Settings) -> PathBuf {
-    let folder = settings.cache_dir.join("requirements");
-    std::path::absolute(&folder).unwrap_or(folder)
 }
 
 fn missing_distribution(verdict: &Verdict) -> Option<&Failure> {
@@ -426,68 +248,4 @@ pub fn is_missing_distribution(failure: &Failure) -> bool {
 /// `cv2` of `ModuleNotFoundError: No module named 'cv2.dnn'`
 pub fn missing_package(failure: &Failure) -> Option<&str> {
     missing_module(&failure.message)?.split('.').next().filter(|package| !package.is_empty())
-}
-
-struct Resolved {
-    pins: Vec<Pin>,
-    refused: BTreeMap<String, Refusal>,
-}
-
-/// What a set of requirements comes to. Where they cannot all be had, as many of them as can, in their order.
-fn resolve(installer: &Installer<'_>, requirements: &[String]) -> Result<Resolved, EnvironmentError> {
-    let refusal = match installer.resolve(requirements)? {
-        Ok(pins) => return Ok(Resolved { pins, refused: BTreeMap::new() }),
-        Err(refusal) => refusal,
-    };
-    let mut resolved = Resolved { pins: Vec::new(), refused: BTreeMap::new() };
-    // Without an index every one of them would wait for it in vain.
-    if requirements.len() == 1 || (!refusal.is_lasting && !installer.offline) {
-        resolved.refused.extend(requirements.iter().map(|requirement| (requirement.clone(), refusal.clone())));
-        return Ok(resolved);
-    }
-    let mut kept: Vec<String> = Vec::new();
-    for requirement in requirements {
-        kept.push(requirement.clone());
-        match installer.resolve(&kept)? {
-            Ok(pins) => resolved.pins = pins,
-            Err(refusal) => {
-                kept.pop();
-                resolved.refused.insert(requirement.clone(), refusal);
-            }
-        }
-    }
-    Ok(resolved)
-}
-
-fn installed(resolved: &Resolved, layers: &BTreeMap<&Pin, Result<Layer, Refusal>>) -> Installed {
-    let mut refused = resolved.refused.clone();
-    let mut present = Vec::new();
-    for pin in &resolved.pins {
-        match &layers[pin] {
-            Ok(layer) => present.push(layer.clone()),
-            Err(refusal) => _ = refused.insert(pin.name.clone(), refusal.clone()),
-        }
-    }
-    Installed { layers: present.into(), refused }
-}
-
-/// The results in the order of the items, or the first error.
-fn in_parallel<T: Sync, R: Send>(
-    items: &[T],
-    work: impl Fn(&T) -> Result<R, EnvironmentError> + Sync,
-) -> Result<Vec<R>, EnvironmentError> {
-    let next = AtomicUsize::new(0);
-    let results = Mutex::new((0..items.len()).map(|_| None).collect::<Vec<Option<Result<R, EnvironmentError>>>>());
-    std::thread::scope(|scope| {
-        for _ in 0..AT_ONCE.min(items.len()) {
-            scope.spawn(|| {
-                while let Some((index, item)) = items.iter().enumerate().nth(next.fetch_add(1, Ordering::Relaxed)) {
-                    let result = work(item);
-                    results.lock().expect("no panic while collecting")[index] = Some(result);
-                }
-            });
-        }
-    });
-    let results = results.into_inner().expect("no panic while collecting");
-    results.into_iter().map(|result| result.expect("every item was worked on")).collect()
 }

@@ -18,7 +18,7 @@ use crate::findings::Findings;
 use crate::library::folder::{Changes, OutputFolder};
 use crate::library::manifest;
 use crate::library::records::Details;
-use crate::library::run_record::{Contents, CorpusOrigin, RunRecord, State, now};
+use crate::library::run_record::{Contents, RunRecord, State, now};
 use crate::problem::Problem;
 use crate::quantity::human_things;
 use crate::summary::{Summary, places};
@@ -44,7 +44,7 @@ pub fn run(context: &Context<'_>, arguments: Vec<String>) -> Result<Summary, Pro
         Some(summary) => Ok(summary),
         None => {
             let record = RunRecord::begin(arguments, settings.threads);
-            let origin = Some(CorpusOrigin::of(settings));
+            let origin = Some(fetch::origin(settings)?);
             afresh(context, &folder, start, RunRecord { origin, ..record }, &clock)
         }
     }

@@ -18,8 +18,8 @@ use super::discover::Candidate;
 use super::fetch::FetchedSource;
 use super::index::Indexed;
 use crate::environment::Environment;
+use crate::library::distribution_name::normalised;
 use crate::library::folder::hexadecimal;
-use crate::library::required::normalised;
 use crate::problem::Problem;
 use crate::validate::Upstream;
 

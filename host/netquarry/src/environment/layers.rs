@@ -14,7 +14,7 @@ use super::pip::Outcome;
 use super::resolution::{self, Pin, Refusal};
 use super::{Environment, EnvironmentError};
 use crate::interrupt;
-use crate::library::required::normalised;
+use crate::library::distribution_name::normalised;
 
 const DESCRIPTION: &str = "layer.json";
 const PACKAGES: &str = "site-packages";

@@ -50,8 +50,8 @@ pub struct Changes {
 }
 
 impl OutputFolder {
-    /// Opens `path` for writing: a new or empty folder, or one that holds such contents already. A new one is made when
-    /// the first file is written. Locks are kept in `locks`.
+    /// Opens `path` for writing: a new or empty folder, or one that holds such contents already. A new one is not made
+    /// yet. Locks are kept in `locks`.
     pub fn open(path: &Path, contents: Contents, locks: &Path) -> Result<Self, Problem> {
         refuse_foreign(path, contents)?;
         let lock = lock(path, locks)?;
@@ -66,8 +66,7 @@ impl OutputFolder {
     /// The record of the last run; `None` for a new folder, and for one whose record another version wrote in another
     /// form.
     pub fn run_record(&self) -> Option<RunRecord> {
-        let text = fs::read(self.path.join(run_record::FILE_NAME)).ok()?;
-        serde_json::from_slice(&text).ok()
+        RunRecord::read(&self.path).ok().flatten()
     }
 
     /// Whether every file that `record` lists is there as it was written.
@@ -78,8 +77,16 @@ impl OutputFolder {
             .all(|(path, digest)| digest_of_file(&self.path.join(path)).is_ok_and(|present| present == *digest))
     }
 
+    /// Makes the folder where it is not there: one that cannot be made is found out before any of the work is done.
+    pub fn make(&self) -> Result<(), Problem> {
+        fs::create_dir_all(&self.path).map_err(|error| {
+            Problem::io("make the output folder", &self.path, error).help("choose another folder with --out")
+        })
+    }
+
     /// Marks the folder as being written to, so that whatever happens it is known to be ours.
     pub fn begin(&self, record: &RunRecord) -> Result<(), Problem> {
+        self.make()?;
         let (extracted, files) =
             self.run_record().map(|earlier| (earlier.extracted, earlier.files)).unwrap_or_default();
         self.write_record(&RunRecord { state: State::Unfinished, key: None, extracted, files, ..record.clone() })
@@ -273,10 +280,17 @@ struct Mark {
     contents: Contents,
 }
 
-/// The one path of a folder, be it there or not: what is not there has no links.
+/// The one path of a folder, be it there or not. A link to what is not there is no folder, and none can be made of it.
 fn whole(path: &Path) -> io::Result<PathBuf> {
     match (fs::canonicalize(path), path.parent(), path.file_name()) {
         (Err(error), Some(parent), Some(name)) if error.kind() == io::ErrorKind::NotFound => {
+            // Without a slash at its end, which would ask for what it leads to.
+            if parent.join(name).is_symlink() {
+                return Err(io::Error::new(
+                    error.kind(),
+                    format!("`{}` is a link to nothing", parent.join(name).display()),
+                ));
+            }
             let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
             Ok(whole(parent)?.join(name))
         }
@@ -286,7 +300,8 @@ fn whole(path: &Path) -> io::Result<PathBuf> {
 
 fn lock(path: &Path, locks: &Path) -> Result<File, Problem> {
     fs::create_dir_all(locks).map_err(|error| Problem::io("make the cache folder", locks, error))?;
-    let whole = whole(path).map_err(|error| Problem::io("find the output folder", path, error))?;
+    let whole = whole(path)
+        .map_err(|error| Problem::io("find the output folder", path, error).help("choose another folder with --out"))?;
     let name = hexadecimal(&Sha256::digest(whole.as_os_str().as_encoded_bytes())[..8]);
     let lock_path = locks.join(format!("out-{name}.lock"));
     let file = File::create(&lock_path).map_err(|error| Problem::io("open the lock", &lock_path, error))?;
@@ -383,6 +398,32 @@ mod tests {
         let problem = open(base.path()).expect_err("the folder is not ours");
         assert!(problem.help_text().expect("there is advice").contains("--out"));
         assert_eq!(fs::read_dir(base.path().join("out")).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_made_is_found_out_at_once() {
+        let base = tempfile::tempdir().unwrap();
+        fs::write(base.path().join("file"), "").unwrap();
+        let beneath = OutputFolder { path: base.path().join("file/out"), ..open(base.path()).unwrap() };
+        let problem = beneath.make().expect_err("a file is no folder");
+        assert!(problem.to_string().starts_with("Could not make the output folder"), "{problem}");
+        drop(beneath);
+        open(base.path()).unwrap().make().unwrap();
+        assert_eq!(fs::read_dir(base.path().join("out")).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_link_to_nothing_is_refused() {
+        let base = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink("nowhere", base.path().join("out")).unwrap();
+        for path in ["out", "out/", "out/below"] {
+            let path = base.path().join(path);
+            let problem = OutputFolder::open(&path, Contents::Library, &base.path().join("locks")).unwrap_err();
+            let cause = std::error::Error::source(&problem).expect("there is a cause").to_string();
+            assert!(cause.ends_with("out` is a link to nothing"), "{cause}");
+        }
+        fs::create_dir(base.path().join("nowhere")).unwrap();
+        open(base.path()).expect("the link leads somewhere now");
     }
 
     #[test]

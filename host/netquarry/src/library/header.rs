@@ -14,7 +14,7 @@ pub struct Header<'a> {
     pub swhid: &'a str,
     pub license: Option<&'a str>,
     pub requirements: &'a [String],
-    /// Those of them that nobody declares.
+    /// Those of them that only the name of an import stands for.
     pub assumed: &'a [String],
 }
 
@@ -36,7 +36,7 @@ pub fn text(header: &Header<'_>) -> String {
         let _ = writeln!(text, "# Requirements: {}", known.join(", "));
     }
     if !assumed.is_empty() {
-        let _ = writeln!(text, "# Assumed from imports, not declared by upstream: {}", assumed.join(", "));
+        let _ = writeln!(text, "# Assumed from the names of imports: {}", assumed.join(", "));
     }
     text.push_str(END);
     // A path or a licence of upstream's may hold anything but must not end the comment.

@@ -1,5 +1,6 @@
 //! The output folder: what lies where, and that it is ours.
 
+pub mod distribution_name;
 pub mod folder;
 pub mod header;
 pub mod manifest;

@@ -6,6 +6,7 @@ use netquarry_core::record::BlockRecord;
 use netquarry_core::source::Source;
 use serde::{Deserialize, Serialize};
 
+use super::distribution_name::{distribution_name, normalised};
 use super::records::Records;
 use super::requirements;
 
@@ -128,25 +129,6 @@ fn relied_on(record: &BlockRecord) -> BTreeSet<String> {
     others.chain(installed().map(|distribution| distribution.name.clone())).collect()
 }
 
-/// `torch` of `torch>=2.0; python_version > "3.8"`.
-pub fn distribution_name(requirement: &str) -> &str {
-    let end = requirement.find(|character: char| !(character.is_alphanumeric() || "-_.".contains(character)));
-    &requirement[..end.unwrap_or(requirement.len())]
-}
-
-/// As PEP 503 has it.
-pub fn normalised(name: &str) -> String {
-    let mut normalised = String::new();
-    for character in name.to_lowercase().chars() {
-        match character {
-            '-' | '_' | '.' if normalised.ends_with('-') => {}
-            '-' | '_' | '.' => normalised.push('-'),
-            character => normalised.push(character),
-        }
-    }
-    normalised
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -164,13 +146,6 @@ mod tests {
     }
 
     #[test]
-    fn names_of_requirements_are_read_and_normalised() {
-        assert_eq!(distribution_name("torch>=2.0; python_version > \"3.8\""), "torch");
-        assert_eq!(distribution_name("ruamel.yaml[all]"), "ruamel.yaml");
-        assert_eq!(normalised("Ruamel__.Yaml"), "ruamel-yaml");
-    }
-
-    #[test]
     fn what_was_installed_for_a_bundle_stands_for_what_is_usual() {
         let mut records = crate::findings::tests::library();
         records.truncate(1);
@@ -184,6 +159,23 @@ mod tests {
         let required = required(&kept(records), &[], &BTreeMap::new());
         let lines: Vec<_> = required.iter().map(|each| (each.name.as_str(), each.version.as_deref())).skip(1).collect();
         assert_eq!(lines, [("opencv-python", Some("1.2")), ("torch", None)]);
+    }
+
+    #[test]
+    fn only_a_name_that_is_more_than_that_of_an_import_has_a_url() {
+        let mut records = crate::findings::tests::library();
+        records.truncate(1);
+        records[0].requirements = ["clip", "einops", "torch"].map(str::to_owned).to_vec();
+        records[0].assumed_requirements = vec!["clip".to_owned()];
+        let required = required(&kept(records), &[], &[("torch".to_owned(), "2.15.0".to_owned())].into());
+        let lines: Vec<_> = required.iter().map(|each| (each.name.as_str(), each.basis, each.url.as_deref())).collect();
+        let expected = [
+            ("timm", None, None),
+            ("clip", Some(Basis::Assumed), None),
+            ("einops", Some(Basis::Declared), Some("https://pypi.org/project/einops/")),
+            ("torch", Some(Basis::Installed), Some("https://pypi.org/project/torch/")),
+        ];
+        assert_eq!(lines, expected);
     }
 
     #[test]

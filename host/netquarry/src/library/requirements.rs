@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::required::normalised;
+use super::distribution_name::normalised;
 
 /// Distributions whose import package bears another name. Sorted by package.
 const DISTRIBUTIONS: [(&str, &str); 16] = [
@@ -32,10 +32,10 @@ pub fn of<'a>(packages: impl Iterator<Item = &'a str>) -> Vec<String> {
     requirements.into_iter().collect()
 }
 
-/// Those of `requirements` that stand for an import only: none of `declared`, which are normalised, is called so. That
-/// torch is torch is no assumption.
-pub fn assumed(requirements: &[String], declared: &BTreeSet<&str>) -> Vec<String> {
-    let is_known = |name: &str| name == "torch" || declared.contains(normalised(name).as_str());
+/// Those of `requirements` that only the name of an import stands for: none of the distributions that are `known`, by
+/// their normalised names, is called so. That torch is torch is no assumption.
+pub fn assumed(requirements: &[String], known: &BTreeSet<&str>) -> Vec<String> {
+    let is_known = |name: &str| name == "torch" || known.contains(normalised(name).as_str());
     requirements.iter().filter(|requirement| !is_known(requirement)).cloned().collect()
 }
 

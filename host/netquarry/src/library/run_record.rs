@@ -1,12 +1,14 @@
 //! `run.json`: what may differ between two equal runs, and the mark by which an output folder is known to be ours.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 
+use netquarry_corpus::load;
 use serde::{Deserialize, Serialize};
 
-use crate::configuration::Settings;
 use crate::course::Course;
+use crate::problem::Problem;
 
 /// Its name in the output folder.
 pub const FILE_NAME: &str = "run.json";
@@ -84,16 +86,11 @@ pub struct CorpusOrigin {
 }
 
 impl CorpusOrigin {
-    /// What `settings` ask for.
-    pub fn of(settings: &Settings) -> Self {
-        let folder = std::env::current_dir().unwrap_or_default();
-        Self { corpus: settings.corpus.clone(), sources: settings.sources.clone(), folder }
-    }
-
-    /// That of the library in a folder; none where there is no library, and where an earlier version made it.
-    pub fn of_library(folder: &Path) -> Option<Self> {
-        let record: RunRecord = serde_json::from_slice(&std::fs::read(folder.join(FILE_NAME)).ok()?).ok()?;
-        Some(record.origin?.seen_from(&std::env::current_dir().ok()?))
+    /// That of the library in a folder, as it is named in the working folder `seen_from`; none where there is no library,
+    /// and where an earlier version made it.
+    pub fn of_library(library: &Path, seen_from: &Path) -> Result<Option<Self>, Problem> {
+        let origin = RunRecord::read(library)?.and_then(|record| record.origin);
+        Ok(origin.map(|origin| origin.seen_from(seen_from)))
     }
 
     /// With paths that are good in another working folder. In the same one they stay as they are, for records name local
@@ -102,7 +99,7 @@ impl CorpusOrigin {
         if self.folder == folder {
             return self;
         }
-        let corpus = match self.corpus.ends_with(".json") {
+        let corpus = match load::names_a_file(&self.corpus) {
             true => self.folder.join(&self.corpus).to_string_lossy().into_owned(),
             false => self.corpus,
         };
@@ -133,6 +130,28 @@ impl Machine {
 }
 
 impl RunRecord {
+    /// The record in a folder; none where there is none of ours.
+    ///
+    /// # Errors
+    /// It cannot be read, or is not as this version writes it.
+    pub fn read(folder: &Path) -> Result<Option<Self>, Problem> {
+        let path = folder.join(FILE_NAME);
+        let text = match std::fs::read(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(Problem::io("read", &path, error)),
+        };
+        let document: serde_json::Result<serde_json::Value> = serde_json::from_slice(&text);
+        if document.as_ref().is_ok_and(|document| document["program"] != PROGRAM) {
+            return Ok(None);
+        }
+        document.and_then(serde_json::from_value).map(Some).map_err(|error| {
+            Problem::new(format!("`{}` is damaged or was written by another version", path.display()))
+                .because(error)
+                .help("name the corpus with --corpus; `netquarry run` makes the library anew")
+        })
+    }
+
     /// The record of a run that begins now.
     pub fn begin(arguments: Vec<String>, threads: usize) -> Self {
         Self {
@@ -177,5 +196,24 @@ mod tests {
         assert_eq!(elsewhere.corpus, "/project/mine.json");
         assert_eq!(elsewhere.sources["timm"], Path::new("/project/../timm"));
         assert_eq!(origin("paper").seen_from(Path::new("/")).corpus, "paper");
+        // As it is where a corpus is loaded, a separator makes it a file.
+        assert_eq!(origin("corpora/mine").seen_from(Path::new("/")).corpus, "/project/corpora/mine");
+    }
+
+    #[test]
+    fn a_record_of_ours_that_cannot_be_read_is_no_missing_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let read = || RunRecord::read(folder.path());
+        assert!(read().unwrap().is_none());
+        let write = |text: &str| std::fs::write(folder.path().join(FILE_NAME), text).unwrap();
+        write("{\"program\": \"another\"}");
+        assert!(read().unwrap().is_none());
+        for text in ["{\"program\": \"netquarry\", \"state\": \"finished\"}", "{\"program\": \"netq"] {
+            write(text);
+            let problem = read().expect_err("it is damaged");
+            assert!(problem.help_text().expect("there is advice").contains("--corpus"), "{problem}");
+        }
+        write(&serde_json::to_string(&RunRecord::begin(Vec::new(), 1)).unwrap());
+        assert_eq!(read().unwrap().expect("it is whole").state, State::Unfinished);
     }
 }

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::str::FromStr;
 
-use netquarry_core::source::SourceKind;
+use netquarry_core::source::{self, SourceKind};
 use netquarry_corpus::snapshot::Snapshot;
 use pep508_rs::{MarkerEnvironment, MarkerTree, Requirement, VerbatimUrl, VersionOrUrl};
 
-use crate::library::required::normalised;
+use crate::library::distribution_name::normalised;
 
 /// A requirement that holds in this environment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,26 +59,34 @@ pub fn of(snapshot: &Snapshot, markers: &MarkerEnvironment) -> Source {
     }
 }
 
+/// The normalised name of the distribution that a source is, where an index has it: elsewhere, there may be another one
+/// of that name.
+pub fn distribution(source: &source::Source) -> Option<String> {
+    source.distribution.as_deref().filter(|_| source.kind == SourceKind::Pypi).map(normalised)
+}
+
 /// The normalised names of all distributions that a source declares, wherever and for whatever they are needed.
 pub fn names(snapshot: &Snapshot) -> BTreeSet<String> {
     let metadata = &snapshot.metadata;
     let stated = metadata.requires.iter().chain(metadata.optional.iter().map(|(_, text)| text));
     let listed = files(snapshot).into_iter().flat_map(|path| lines_of(snapshot, path));
-    let all = stated.cloned().chain(listed);
-    all.filter_map(|text| Some(parsed(&text)?.name.to_string())).map(|name| normalised(&name)).collect()
+    stated.cloned().chain(listed).filter_map(|text| name(&text)).collect()
 }
 
+fn name(text: &str) -> Option<String> {
+    Some(normalised(parsed(text)?.name.as_ref()))
+}
+
+/// A requirement that an index can fulfil. One that names a place instead of a version asks for what lies there, and not
+/// for what an index has by that name.
 fn parsed(text: &str) -> Option<Requirement<VerbatimUrl>> {
-    Requirement::from_str(text.trim()).ok()
+    let requirement = Requirement::from_str(text.trim()).ok()?;
+    (!matches!(requirement.version_or_url, Some(VersionOrUrl::Url(_)))).then_some(requirement)
 }
 
-/// One requirement, where it holds with or without extras. One that names a place instead of a version is not to be had
-/// from an index.
+/// One requirement, where it holds with or without extras.
 fn read(text: &str, markers: &MarkerEnvironment) -> Option<Declared> {
     let requirement = parsed(text)?;
-    if matches!(requirement.version_or_url, Some(VersionOrUrl::Url(_))) {
-        return None;
-    }
     let always = requirement.evaluate_markers(markers, &[]);
     let with_extras = requirement.marker.clone().simplify_extras_with(|_| true).evaluate(markers, &[]);
     (always || with_extras).then(|| Declared {
@@ -163,6 +171,27 @@ pub(crate) mod tests {
         for (text, expected) in cases {
             assert_eq!(read(text, &markers()).as_ref().map(shown).as_deref(), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn what_lies_elsewhere_is_not_declared_by_its_name() {
+        assert_eq!(name("Clip_X[all]>=1; extra == 'all'").as_deref(), Some("clip-x"));
+        assert_eq!(name("clip @ git+https://github.com/a/b.git"), None);
+    }
+
+    #[test]
+    fn a_source_is_the_distribution_of_its_name_where_an_index_has_it() {
+        let source = |kind| source::Source {
+            name: "vision".to_owned(),
+            kind,
+            version: None,
+            commit: None,
+            url: None,
+            license: None,
+            distribution: Some("Torch_Vision".to_owned()),
+        };
+        assert_eq!(distribution(&source(SourceKind::Pypi)).as_deref(), Some("torch-vision"));
+        assert_eq!(distribution(&source(SourceKind::Local)), None);
     }
 
     #[test]

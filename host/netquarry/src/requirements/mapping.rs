@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::declared::{Declared, Source};
-use crate::library::required::normalised;
+use crate::library::distribution_name::normalised;
 
 /// How far a declaration may lie from the bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
