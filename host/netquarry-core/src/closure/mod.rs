@@ -15,7 +15,7 @@ mod substitutions;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 
-use crate::facts::{Access, Binding, BindingKind, Evaluation, Guard, Reference, ReferenceBinding, Symbol};
+use crate::facts::{Access, Binding, BindingKind, Evaluation, Guard, Mutation, Reference, ReferenceBinding, Symbol};
 use crate::index::{DefinitionId, FileId, Index, Module, Variable};
 use crate::record::{Confidence, ReplacedRecord, UnresolvedName};
 use crate::resolve::{Entity, External, Missing, Resolution};
@@ -277,7 +277,7 @@ impl Closing<'_> {
             return;
         }
         for patch in self.index.external_patches(definition.file) {
-            if self.patches_only_dropped(patch) {
+            if self.patches_only_dropped(patch) || self.replaces_its_module(patch) {
                 continue;
             }
             let need = Need {
@@ -287,6 +287,22 @@ impl Closing<'_> {
             };
             self.need_definition(patch, need);
         }
+    }
+
+    /// Whether all that a statement patches is `sys.modules`, for the sake of its own module: `sys.modules[__name__] = x`
+    /// is for those who import the module, and nobody imports what is in a bundle.
+    fn replaces_its_module(&self, patch: DefinitionId) -> bool {
+        let index = self.index;
+        let facts = &index.file(patch.file).facts;
+        let statement = index.statement(patch);
+        let is_of_modules = |mutation: &Mutation| {
+            let path = std::iter::once(&mutation.root).chain(&mutation.path).map(|part| facts.name(*part));
+            let path: Vec<&str> = path.collect();
+            let (entity, rest) = index.resolve_parts(patch.file, &path);
+            self.object_path(&entity, &rest).is_some_and(|path| path == "sys.modules")
+        };
+        let names_itself = statement.references.iter().any(|reference| facts.name(reference.name) == "__name__");
+        names_itself && statement.mutations.iter().all(is_of_modules)
     }
 
     fn follow(&mut self, definition: DefinitionId) {
