@@ -289,20 +289,22 @@ impl Closing<'_> {
         }
     }
 
-    /// Whether all that a statement patches is `sys.modules`, for the sake of its own module: `sys.modules[__name__] = x`
-    /// is for those who import the module, and nobody imports what is in a bundle.
+    /// Whether all external objects that a statement patches say how modules are found, for the sake of its own:
+    /// `sys.modules[__name__] = x` is for those who import the module, and nobody imports what is in a bundle.
     fn replaces_its_module(&self, patch: DefinitionId) -> bool {
         let index = self.index;
         let facts = &index.file(patch.file).facts;
         let statement = index.statement(patch);
-        let is_of_modules = |mutation: &Mutation| {
+        let patches_others = |mutation: &Mutation| {
             let path = std::iter::once(&mutation.root).chain(&mutation.path).map(|part| facts.name(*part));
             let path: Vec<&str> = path.collect();
             let (entity, rest) = index.resolve_parts(patch.file, &path);
-            self.object_path(&entity, &rest).is_some_and(|path| path == "sys.modules")
+            let object = self.object_path(&entity, rest).unwrap_or_default();
+            let is_about_modules = |place: &&str| object.starts_with(*place);
+            matches!(entity, Entity::External(_)) && !["sys.modules", "sys.meta_path"].iter().any(is_about_modules)
         };
         let names_itself = statement.references.iter().any(|reference| facts.name(reference.name) == "__name__");
-        names_itself && statement.mutations.iter().all(is_of_modules)
+        names_itself && !statement.mutations.iter().any(patches_others)
     }
 
     fn follow(&mut self, definition: DefinitionId) {
