@@ -181,7 +181,10 @@ pub(super) fn without_places(message: &str, job: &Job, environment: &Environment
     let layers = layers.map(|layer| (text(&layer.path), "<environment>".to_owned()));
     let upstream = job.upstream.iter().flat_map(|upstream| &upstream.paths);
     let upstream = upstream.map(|path| (text(path), "<upstream>".to_owned()));
+    // What a bundle looks for beside itself lies nowhere that matters.
+    let folder = std::path::Path::new(&attempted.file).parent().map(text).unwrap_or_default();
     let own = [
+        (folder, "<folder>".to_owned()),
         (attempted.file.clone(), name.to_string_lossy().into_owned()),
         (attempted.scratch.clone(), "<scratch>".to_owned()),
     ];

@@ -28,6 +28,7 @@ mod protocol;
 mod scrub;
 #[cfg(test)]
 mod tests;
+mod upstream;
 mod worker;
 
 pub use pool::WorkerStatistics;
@@ -206,13 +207,6 @@ impl Options {
             hasher.update(text);
         }
         format!("{:x}", hasher.finalize())
-    }
-}
-
-impl Upstream {
-    /// The package that importing the module begins with; empty for a module in none.
-    fn package(&self) -> &str {
-        self.module.split_once('.').map_or("", |(package, _)| package)
     }
 }
 

@@ -17,6 +17,7 @@ use super::follow::Run;
 use super::lookup::{Answer, Questions};
 use super::parity::{self, Observation, Parity, Question, Side};
 use super::protocol::{ChildJob, Event, Settings, Task, UpstreamSettings};
+use super::upstream::Tree;
 use super::worker::{Worker, WorkerLost};
 use super::{Job, Limits, Options, Upstream, ValidateError, filter, judge, program};
 use crate::environment::{Environment, Layer};
@@ -118,22 +119,8 @@ struct Pool<'a> {
 struct Place {
     plain: Mutex<Option<Shared>>,
     compiler: Mutex<Option<Shared>>,
-    /// One at a time: jobs come source by source.
-    upstream: Mutex<Option<UpstreamWorker>>,
-}
-
-/// A worker with an upstream package in it.
-struct UpstreamWorker {
-    paths: Vec<PathBuf>,
-    layers: Arc<[Layer]>,
-    package: String,
-    shared: Shared,
-}
-
-impl UpstreamWorker {
-    fn is_for(&self, upstream: &Upstream) -> bool {
-        self.paths == upstream.paths && self.layers == upstream.layers && self.package == upstream.package()
-    }
+    /// One upstream at a time: jobs come source by source.
+    upstream: Mutex<Option<Arc<Tree>>>,
 }
 
 impl Place {
@@ -177,10 +164,16 @@ impl Warmth {
 }
 
 /// A worker that several slots use. Who has lost or used it up takes it out of its place; it ends with its last user.
-#[derive(Clone)]
-struct Shared {
-    worker: Arc<Worker>,
-    children: Arc<AtomicU64>,
+#[derive(Clone, Debug)]
+pub(super) struct Shared {
+    pub(super) worker: Arc<Worker>,
+    pub(super) children: Arc<AtomicU64>,
+}
+
+impl Shared {
+    pub(super) fn new(worker: Worker) -> Self {
+        Self { worker: Arc::new(worker), children: Arc::default() }
+    }
 }
 
 /// One run of a job, and the paths under which the child knew its files.
@@ -234,7 +227,7 @@ impl<'a> Pool<'a> {
             line_map: Vec::new(),
             upstream: Some(upstream.clone()),
         };
-        let shared = self.upstream(&place.upstream, upstream)?;
+        let shared = self.upstream(place, upstream)?;
         shared.children.fetch_add(1, Ordering::Relaxed);
         let attempted = match self.run(&job, &shared.worker, Task::LookUp(&questions.lookups))? {
             Ok(attempted) => attempted,
@@ -325,7 +318,7 @@ impl<'a> Pool<'a> {
         loop {
             let shared = match question.side {
                 Side::Bundle => self.shared(place.worker(warmth), warmth)?,
-                Side::Upstream => self.upstream(&place.upstream, upstream)?,
+                Side::Upstream => self.upstream(place, upstream)?,
             };
             shared.children.fetch_add(1, Ordering::Relaxed);
             match self.run(job, &shared.worker, Task::Replay(&question.replay))? {
@@ -351,45 +344,27 @@ impl<'a> Pool<'a> {
     fn forget(&self, place: &Place, warmth: Warmth, lost: &Shared) {
         let is_lost = |shared: &Shared| Arc::ptr_eq(&shared.worker, &lost.worker);
         place.worker(warmth).lock().expect("nothing panics here").take_if(|current| is_lost(current));
-        place.upstream.lock().expect("nothing panics here").take_if(|current| is_lost(&current.shared));
+        place.upstream.lock().expect("nothing panics here").take_if(|tree| tree.has(&lost.worker));
     }
 
-    /// The worker that has this upstream, started where there is none yet or its time is over.
-    fn upstream(&self, place: &Mutex<Option<UpstreamWorker>>, upstream: &Upstream) -> Result<Shared, ValidateError> {
-        let mut current = place.lock().expect("nothing panics here");
-        let is_spent = |worker: &UpstreamWorker| worker.shared.children.load(Ordering::Relaxed) >= CHILDREN_IN_A_LIFE;
-        if let Some(worker) = current.as_ref().filter(|worker| worker.is_for(upstream) && !is_spent(worker)) {
-            return Ok(worker.shared.clone());
-        }
-        // Ended before another one takes as much memory.
-        current.take();
-        let shared = Shared { worker: Arc::new(self.start_upstream(upstream)?), children: Arc::default() };
-        let package = upstream.package().to_owned();
-        *current = Some(UpstreamWorker {
-            paths: upstream.paths.clone(),
-            layers: Arc::clone(&upstream.layers),
-            package,
-            shared: shared.clone(),
-        });
-        Ok(shared)
-    }
-
-    /// A worker that has imported upstream's package, or else, where that cannot be done, one that leaves it to its
-    /// children to try and to say what is wrong.
-    fn start_upstream(&self, upstream: &Upstream) -> Result<Worker, ValidateError> {
-        let start = |package| {
-            let filters = &self.importer_filters;
-            let upstream =
-                Some(UpstreamSettings { paths: &upstream.paths, layers: paths(&upstream.layers), package, filters });
-            self.start_with(Warmth::Torch, upstream)
+    /// The worker that has this upstream's module. A tree is started where there is none yet or its time is over.
+    fn upstream(&self, place: &Place, upstream: &Upstream) -> Result<Shared, ValidateError> {
+        let tree = {
+            let mut current = place.upstream.lock().expect("nothing panics here");
+            // Ended before another one takes as much memory.
+            current.take_if(|tree| !tree.is_for(upstream) || tree.is_spent());
+            match &*current {
+                Some(tree) => Arc::clone(tree),
+                None => Arc::clone(current.insert(Arc::new(Tree::new(upstream, self.start_upstream(upstream)?)))),
+            }
         };
-        if upstream.package().is_empty() {
-            return start(None);
-        }
-        match start(Some(upstream.package())) {
-            Ok(worker) if worker.has_imported => Ok(worker),
-            Ok(_) | Err(_) => start(None),
-        }
+        Ok(tree.worker(&upstream.module))
+    }
+
+    fn start_upstream(&self, upstream: &Upstream) -> Result<Worker, ValidateError> {
+        let layers = paths(&upstream.layers);
+        let filters = &self.importer_filters;
+        self.start_with(Warmth::Torch, Some(UpstreamSettings { paths: &upstream.paths, layers, filters }))
     }
 
     fn run_shared(
@@ -413,7 +388,7 @@ impl<'a> Pool<'a> {
         if let Some(shared) = &*current {
             return Ok(shared.clone());
         }
-        let shared = Shared { worker: Arc::new(self.start(warmth)?), children: Arc::default() };
+        let shared = Shared::new(self.start(warmth)?);
         Ok(current.insert(shared).clone())
     }
 

@@ -25,23 +25,30 @@ pub(super) struct UpstreamSettings<'a> {
     pub(super) paths: &'a [std::path::PathBuf],
     /// Folders that come last.
     pub(super) layers: Vec<&'a std::path::Path>,
-    /// The package to import before the first fork.
-    pub(super) package: Option<&'a str>,
     /// What such a worker may not do even though it has to fork.
     pub(super) filters: &'a [String],
 }
 
-/// The worker's answer.
+/// What a worker says once it can fork, and a branch of one.
 #[derive(Debug, Deserialize)]
 pub(super) struct Ready {
     pub(super) threads: u64,
     pub(super) peak_bytes: u64,
-    /// Upstream's package could be imported, or there was none to import.
+    /// The branch's module could be imported.
     pub(super) imported: bool,
 }
 
-/// Sent to the worker for every child, together with three descriptors: the job's socket, and the writing ends for the
-/// report and for what the child prints.
+/// Sent to a worker for every child.
+#[derive(Debug, Serialize)]
+#[serde(tag = "request", rename_all = "lowercase")]
+pub(super) enum Request<'a> {
+    /// With three descriptors: the job's socket, and the writing ends for the report and for what the child prints.
+    Job(&'a ChildJob<'a>),
+    /// To import this module and serve from then on. With two descriptors: the job's socket, and the control socket of
+    /// the branch.
+    Branch { module: &'a str },
+}
+
 #[derive(Debug, Serialize)]
 pub(super) struct ChildJob<'a> {
     pub(super) token: &'a str,

@@ -1,34 +1,42 @@
-//! One warm Python process, and following one child of it from its start to its end.
+//! One warm Python process, its branches, and following one child of it from its start to its end.
 
 use std::fs::{self, File};
 use std::io::{self, IoSlice, PipeReader, Write};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use nix::sys::socket::{ControlMessage, MsgFlags, UnixAddr, sendmsg};
 
 use super::follow::{self, Run, read_some};
-use super::protocol::{self, ChildJob, Ready, Settings};
+use super::protocol::{self, ChildJob, Ready, Request, Settings};
 use super::{Limits, ValidateError};
 use crate::environment::Environment;
 
 /// How long a worker may take to import torch; a cold disk makes it slow.
 const START: Duration = Duration::from_secs(180);
 
-/// A worker that is ready to fork. Dropping it ends it and all its children.
+/// A process that is ready to fork. Dropping it ends it and all its children.
 #[derive(Debug)]
 pub(super) struct Worker {
-    process: Child,
+    process: Process,
     control: Mutex<UnixStream>,
-    /// What the process took after importing torch.
+    /// What the process took once it was ready.
     pub(super) peak_bytes: u64,
-    /// It has upstream's package, where it was to import one.
-    pub(super) has_imported: bool,
+}
+
+#[derive(Debug)]
+enum Process {
+    Python(Child),
+    /// Forked by another, which ends it when this socket closes. The other lives on for as long.
+    Branch {
+        _socket: UnixStream,
+        _of: Arc<Worker>,
+    },
 }
 
 /// The worker cannot tell what became of the child: it died, or does not answer. No other child of it can be trusted to
@@ -48,13 +56,9 @@ impl Worker {
         let (control, theirs) = UnixStream::pair().map_err(not_started)?;
         let errors = tempfile::NamedTempFile::new_in(folder).map_err(not_started)?;
         let process = command(environment, folder, theirs, errors.reopen().map_err(not_started)?).spawn();
-        let mut worker = Self {
-            process: process.map_err(not_started)?,
-            control: Mutex::new(control),
-            peak_bytes: 0,
-            has_imported: false,
-        };
-        let ready = worker.greet(settings);
+        let process = Process::Python(process.map_err(not_started)?);
+        let mut worker = Self { process, control: Mutex::new(control), peak_bytes: 0 };
+        let ready = worker.send(settings).and_then(|()| worker.ready());
         let ready = ready.map_err(|error| match error.kind() {
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
                 ValidateError::NotReadyInTime { python: python(), seconds: START.as_secs() }
@@ -65,14 +69,29 @@ impl Worker {
             return Err(ValidateError::Threads { python: python(), threads: ready.threads });
         }
         worker.peak_bytes = ready.peak_bytes;
-        worker.has_imported = ready.imported;
         Ok(worker)
     }
 
-    fn greet(&mut self, settings: &Settings<'_>) -> io::Result<Ready> {
+    /// A worker that is forked from this one and has imported `module`; none where that cannot be done.
+    pub(super) fn branch(self: &Arc<Self>, module: &str) -> Option<Self> {
+        let (control, their_control) = UnixStream::pair().ok()?;
+        let socket = self.ask(&Request::Branch { module }, &[their_control.as_raw_fd()]).ok()?;
+        drop(their_control);
+        let process = Process::Branch { _socket: socket, _of: Arc::clone(self) };
+        let mut branch = Self { process, control: Mutex::new(control), peak_bytes: 0 };
+        let ready = branch.ready().ok()?;
+        branch.peak_bytes = ready.peak_bytes;
+        // With a thread of upstream's it could not fork safely.
+        (ready.imported && ready.threads == 1).then_some(branch)
+    }
+
+    fn send(&mut self, settings: &Settings<'_>) -> io::Result<()> {
+        self.control.get_mut().expect("nobody else holds the lock yet").write_all(&protocol::encode(settings))
+    }
+
+    fn ready(&mut self) -> io::Result<Ready> {
         let control = self.control.get_mut().expect("nobody else holds the lock yet");
         control.set_read_timeout(Some(START))?;
-        control.write_all(&protocol::encode(settings))?;
         let mut received = Vec::new();
         loop {
             match protocol::decode(&mut received) {
@@ -94,25 +113,34 @@ impl Worker {
 
     /// Hands the job over; our ends of the job's socket, of the report and of what the child prints come back.
     fn submit(&self, job: &ChildJob<'_>) -> io::Result<(UnixStream, PipeReader, PipeReader)> {
-        let (socket, their_socket) = UnixStream::pair()?;
         let (report, their_report) = io::pipe()?;
         let (output, their_output) = io::pipe()?;
-        let message = protocol::encode(job);
-        let descriptors = [their_socket.as_raw_fd(), their_report.as_raw_fd(), their_output.as_raw_fd()];
+        let socket = self.ask(&Request::Job(job), &[their_report.as_raw_fd(), their_output.as_raw_fd()])?;
+        Ok((socket, report, output))
+    }
+
+    /// Sends a request with a socket on which the child's end is told, and ordered, and with further descriptors; our
+    /// end of the socket comes back.
+    fn ask(&self, request: &Request<'_>, descriptors: &[RawFd]) -> io::Result<UnixStream> {
+        let (socket, their_socket) = UnixStream::pair()?;
+        let message = protocol::encode(request);
+        let descriptors = [&[their_socket.as_raw_fd()], descriptors].concat();
         let mut control = self.control.lock().expect("no thread panics while it writes");
         let rights = [ControlMessage::ScmRights(&descriptors)];
         let flags = MsgFlags::MSG_NOSIGNAL;
         let sent = sendmsg::<UnixAddr>(control.as_raw_fd(), &[IoSlice::new(&message)], &rights, flags, None)?;
         control.write_all(&message[sent..])?;
-        Ok((socket, report, output))
+        Ok(socket)
     }
 }
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // Both fail only where the process has ended already. Its children end with it.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        if let Process::Python(process) = &mut self.process {
+            // Both fail only where the process has ended already. Its children end with it.
+            let _ = process.kill();
+            let _ = process.wait();
+        }
     }
 }
 

@@ -11,8 +11,10 @@ HARNESS_FAILED = 70
 
 def run(job, sources, report_descriptor, output_descriptor, settings, parent):
     """Returns the exit status, which the host takes for no more than a hint."""
-    descriptor = confinement.detach(report_descriptor, output_descriptor, parent)
-    reporter = report.Report(descriptor, job["token"])
+    confinement.detach(parent)
+    for stream in (1, 2):
+        os.dup2(output_descriptor, stream)
+    reporter = report.Report(confinement.keep_only(report_descriptor), job["token"])
     try:
         reporter.send("confined", protections=confinement.apply(settings, job["scratch"]))
         # Behind the environment, so that nothing stands in the place of what torch was imported with.

@@ -33,16 +33,18 @@ def protect_worker():
     _prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
-def detach(report, output, parent):
-    """Leaves the child with its report, its output and nothing else; returns the report's new number."""
+def detach(parent):
+    """Gives the child a session of its own, which ends with the process that forked it."""
     os.setsid()
     _prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:
         os._exit(0)  # The worker ended before the line above could tell.
-    os.dup2(output, 1)
-    os.dup2(output, 2)
+
+
+def keep_only(descriptor):
+    """Closes every descriptor but the standard three and this one; returns its new number."""
     # Duplicated upwards first, so that it cannot be closed with the others.
-    kept = os.dup2(report, max(report, output, 3) + 1, inheritable=False)
+    kept = os.dup2(descriptor, max(descriptor, 3) + 1, inheritable=False)
     os.closerange(3, kept)
     os.closerange(kept + 1, 1 << 20)
     return kept

@@ -1,11 +1,16 @@
 """The warm process: imports torch once, forks a child per bundle, and tells the host how each child ended.
 
-It runs no foreign code itself, but for one that is to replay upstream classes: that one confines itself first, as far as
-it can and still fork, and imports upstream's package once for all of its children. It is single-threaded, because a fork copies only the calling thread and a lock held by
-another would stay locked in the child for ever; and its collector is frozen, because a collection writes to every
-object and so copies memory in every child.
+It runs no foreign code itself. One that is to replay upstream classes confines itself, as far as it can and still fork,
+and is asked for branches: children that import a module of upstream and then serve as it does, so that whatever needs
+the module is forked from a process that has it already. A branch of `pack.models` is forked from the branch of `pack`;
+nothing is imported that importing the module alone would not import.
+
+A process that forks is single-threaded, because a fork copies only the calling thread and a lock held by another would
+stay locked in the child for ever; and its collector is frozen, because a collection writes to every object and so
+copies memory in every child.
 """
 
+import functools
 import gc
 import importlib
 import os
@@ -66,36 +71,43 @@ def main():
     settings, _ = protocol.receive(control)
     for module in settings["warm"]:
         importlib.import_module(module)
-    imported = import_upstream(settings["upstream"]) if settings["upstream"] else True
+    if settings["upstream"]:
+        reach_upstream(settings["upstream"])
     if "numpy" in sys.modules:
         # numpy imports it on first use, so that a bundle cannot tell; and every child has to seed it.
         importlib.import_module("numpy.random")
     confinement.protect_worker()
-    gc.collect()
     gc.disable()
+    serve(control, settings, imported=True)
+
+
+def reach_upstream(upstream):
+    """Puts upstream's folders first on the path, and confines this process before anything is imported from them."""
+    sys.path[:0] = upstream["paths"]
+    sys.path.extend(upstream["layers"])
+    confinement.confine_importer(upstream["filters"])
+
+
+def branch(request, control, settings, parent):
+    """The life of a branch: it imports its module and serves."""
+    confinement.detach(parent)
+    control = socket.socket(fileno=confinement.keep_only(control))
+    try:
+        importlib.import_module(request["module"])
+    except BaseException:  # Whatever it is, children of a process that has not tried meet it too, and tell.
+        imported = False
+    else:
+        imported = True
+    serve(control, settings, imported)
+
+
+def serve(control, settings, imported):
+    """Says that it is ready, then takes requests until the host closes the control socket."""
+    gc.collect()
     gc.freeze()
     threads = len(os.listdir("/proc/self/task"))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     control.sendall(protocol.encode({"threads": threads, "peak_bytes": peak, "imported": imported}))
-    serve(control, settings)
-
-
-def import_upstream(upstream):
-    """Puts upstream's folders first on the path and imports its package; whether that could be done."""
-    sys.path[:0] = upstream["paths"]
-    sys.path.extend(upstream["layers"])
-    if not upstream["package"]:
-        return True
-    confinement.confine_importer(upstream["filters"])
-    try:
-        importlib.import_module(upstream["package"])
-    except BaseException:  # Whatever it is, children of a worker that has not tried meet it too, and tell.
-        return False
-    return True
-
-
-def serve(control, settings):
-    """Takes jobs until the host closes the control socket."""
     poller = select.poll()
     poller.register(control, select.POLLIN)
     by_handle = {}
@@ -115,13 +127,13 @@ def serve(control, settings):
                 running.reap()
         # New descriptors only now: one of them can have the number of another that was closed above.
         if control.fileno() in ready:
-            job, passed = protocol.receive(control, descriptors=3)
-            if job is None:
+            request, passed = protocol.receive(control, descriptors=3)
+            if request is None:
                 break
             children += 1
             if children == MANY_CHILDREN:
                 pages.collapse()
-            running = start(job, passed, settings)
+            running = start(request, passed, settings)
             by_handle[running.handle] = by_socket[running.job_socket.fileno()] = running
             poller.register(running.handle, select.POLLIN)
             poller.register(running.job_socket, select.POLLIN)
@@ -129,21 +141,25 @@ def serve(control, settings):
         running.kill()
 
 
-def start(job, passed, settings):
-    """Forks the child that runs `job`."""
-    job_socket, report, output = passed
+def start(request, passed, settings):
+    """Forks the child that runs a job or serves as a branch."""
+    job_socket, *passed = passed
     parent = os.getpid()
     before = time.process_time()
-    # Looked up here, once for all children, rather than in each of them.
-    sources = [barrier.locate(package, tuple(job["layers"])) for package in job["blocked_packages"]]
+    if request["request"] == "branch":
+        run = functools.partial(branch, request, *passed, settings, parent)
+    else:
+        # Looked up here, once for all children, rather than in each of them.
+        sources = [barrier.locate(package, tuple(request["layers"])) for package in request["blocked_packages"]]
+        run = functools.partial(child.run, request, sources, *passed, settings, parent)
     pid = os.fork()
     if pid == 0:
         # Nothing may escape from here into the parent's loop, whatever it is.
         status = child.HARNESS_FAILED
         try:
-            status = child.run(job, sources, report, output, settings, parent)
+            status = run() or 0
         finally:
             os._exit(status)
-    os.close(report)
-    os.close(output)
+    for descriptor in passed:
+        os.close(descriptor)
     return Running(pid, socket.socket(fileno=job_socket), time.process_time() - before)
