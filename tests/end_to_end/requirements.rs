@@ -37,6 +37,8 @@ fn playground() -> Playground {
         ("optional", "import sniffio as it", "Optional"),
         ("guarded", "try:\n    import h11 as it\nexcept ImportError:\n    it = None", "Guarded"),
         ("undeclared", "import six as it", "Undeclared"),
+        // Its module needs what the block does not.
+        ("beside", "import sniffio\nimport math as it", "Beside"),
     ];
     for (file, import_it, name) in modules {
         playground.write(&format!("tunnels/tunnels/{file}.py"), &module(import_it, name));
@@ -62,7 +64,7 @@ fn what_a_source_declares_is_installed_for_its_bundles() {
     let playground = playground();
     playground.mine(&["run", "--level", "parity"]).succeeded();
     let manifest = playground.manifest("out");
-    for name in ["Needed", "Optional", "Guarded"] {
+    for name in ["Needed", "Optional", "Guarded", "Beside"] {
         assert_eq!(record(&manifest, name)["level"], 7, "{}", record(&manifest, name));
     }
     let socks = json!([{"name": "PySocks", "version": "1.7.1", "provides": ["socks"]}]);
@@ -70,6 +72,7 @@ fn what_a_source_declares_is_installed_for_its_bundles() {
     assert_eq!(record(&manifest, "Optional")["installed"][0]["name"], "sniffio");
     // Upstream does without it where it is not there, and so does the bundle.
     assert_eq!(record(&manifest, "Guarded")["installed"], Value::Null);
+    assert_eq!(record(&manifest, "Beside")["installed"], Value::Null);
 
     let required: Value = serde_json::from_str(&playground.read("out/required_repos.json")).unwrap();
     let socks = required.as_array().unwrap().iter().find(|each| each["name"] == "PySocks").expect("it is relied on");

@@ -234,6 +234,17 @@ impl ImportStatement {
             ImportForm::From { .. } | ImportForm::Star { .. } => Vec::new(),
         }
     }
+
+    /// The name that one of its names is bound to: `a` for `import a.b`. `facts` are those of its file.
+    pub fn local_name<'facts>(&self, imported: &ImportedName, facts: &'facts FileFacts) -> &'facts str {
+        match (imported.alias, self.form) {
+            (Some(alias), _) => facts.name(alias),
+            (None, ImportForm::Module) => {
+                facts.name(imported.name).split('.').next().expect("split yields at least one part")
+            }
+            (None, ImportForm::From { .. } | ImportForm::Star { .. }) => facts.name(imported.name),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

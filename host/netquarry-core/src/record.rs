@@ -194,7 +194,7 @@ pub struct BlockRecord {
     /// PEP 508 requirements, sorted.
     pub requirements: Vec<String>,
     /// Those of `requirements` that are only assumed from the name of an import: no source of the bundle declares a
-    /// distribution of this name.
+    /// distribution of this name, or is one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub assumed_requirements: Vec<String>,
     /// Distributions that were installed beside the environment for the bundle to be validated with, sorted by name.

@@ -54,7 +54,7 @@ const IS_A_REGISTRY: &str = "holds the table of all models by which upstream fin
      the table imports the modules of the installed package by their names";
 
 /// Methods and attributes, by the class that has them: what a program does *with* a model or a configuration.
-pub(crate) const DROPPED_MEMBERS: [(&str, &[&str], &str); 20] = [
+pub(crate) const DROPPED_MEMBERS: [(&str, &[&str], &str); 21] = [
     (
         "transformers.modeling_utils.PreTrainedModel",
         &[
@@ -115,7 +115,7 @@ pub(crate) const DROPPED_MEMBERS: [(&str, &[&str], &str); 20] = [
         ],
         RESIZES,
     ),
-    ("transformers.modeling_utils.PreTrainedModel", &["register_for_auto_class", "is_remote_code"], MARKS_REMOTE),
+    ("transformers.modeling_utils.PreTrainedModel", &["is_remote_code"], MARKS_REMOTE),
     (
         "transformers.distributed.mixin.DistributedMixin",
         &[
@@ -151,11 +151,7 @@ pub(crate) const DROPPED_MEMBERS: [(&str, &[&str], &str); 20] = [
         ],
         LOADS,
     ),
-    (
-        "transformers.configuration_utils.PreTrainedConfig",
-        &["register_for_auto_class", "is_remote_code", "is_custom_code"],
-        MARKS_REMOTE,
-    ),
+    ("transformers.configuration_utils.PreTrainedConfig", &["is_remote_code", "is_custom_code"], MARKS_REMOTE),
     ("transformers.configuration_utils.PreTrainedConfig", &["_get_generation_parameters"], GENERATES),
     (
         "transformers.generation.configuration_utils.GenerationConfig",
@@ -199,6 +195,7 @@ pub(crate) const DROPPED_MEMBERS: [(&str, &[&str], &str); 20] = [
     ("transformers.models.auto.configuration_auto.AutoConfig", &["for_model", "from_pretrained", "register"], LOADS),
     // Of models, configurations, tokenizers and processors.
     ("transformers.*", &["push_to_hub"], LOADS),
+    ("transformers.*", &["register_for_auto_class"], MARKS_REMOTE),
     ("transformers.models.auto.modeling_auto", &["Auto*"], IS_A_REGISTRY),
     ("transformers.modeling_utils.ModuleUtilsMixin", &["num_parameters"], "counts parameters for whoever asks"),
 ];

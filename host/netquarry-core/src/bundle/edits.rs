@@ -252,7 +252,7 @@ impl Editing<'_> {
         for (place, imported) in (0u32..).zip(&import.names) {
             let entity = self.index.resolve_imported(definition.file, import, place);
             let name = facts.name(imported.name);
-            let local = imported.alias.map_or_else(|| local_name(import, name), |alias| facts.name(alias));
+            let local = import.local_name(imported, facts);
             let symbol = self.index.bound_symbol(definition.file, local);
             let wanted = if at_module_level {
                 let variable = symbol.map(|name| Variable { file: definition.file, name });
@@ -312,11 +312,8 @@ impl Editing<'_> {
             return None;
         }
         let facts = &self.index.file(definition.file).facts;
-        let is_unused = import.names.iter().any(|imported| {
-            let name = facts.name(imported.name);
-            let local = imported.alias.map_or_else(|| local_name(import, name), |alias| facts.name(alias));
-            self.is_unused(definition, import, local)
-        });
+        let mut locals = import.names.iter().map(|imported| import.local_name(imported, facts));
+        let is_unused = locals.any(|local| self.is_unused(definition, import, local));
         let start = import.range.start as usize;
         let end = start + text[start..].find('\n').unwrap_or(text.len() - start);
         let line = text[start..end].trim_end();
@@ -418,14 +415,6 @@ fn own_line(text: &str, position: u32) -> u32 {
     match before[..before.len() - indentation].ends_with('\n') {
         true => position - u32::try_from(indentation).expect("files are below 4 GiB"),
         false => position,
-    }
-}
-
-/// The name that an import without `as` binds.
-fn local_name<'name>(import: &ImportStatement, name: &'name str) -> &'name str {
-    match import.form {
-        ImportForm::Module => name.split('.').next().expect("split yields at least one part"),
-        ImportForm::From { .. } | ImportForm::Star { .. } => name,
     }
 }
 

@@ -147,7 +147,7 @@ impl<'index> Uses<'index> {
         let facts = &index.file(definition.file).facts;
         for import in index.statement(definition).imports.iter().filter(|import| import.scope.0 != 0) {
             for (place, imported) in (0u32..).zip(&import.names) {
-                let local = facts.name(imported.alias.unwrap_or(imported.name));
+                let local = import.local_name(imported, facts);
                 if !is_shared(index, definition, import, local) {
                     continue;
                 }

@@ -21,6 +21,7 @@ use crate::explain::missing_module;
 use crate::problem::Problem;
 use crate::requirements::declared::{self, Source};
 use crate::requirements::mapping::{Mapping, Reach};
+use crate::validate::upstream_import_error;
 
 /// What one bundle needs beside the environment.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +30,8 @@ pub struct Want {
     own: Vec<String>,
     /// By package, the requirements that provide it; none where nobody declares any.
     packages: BTreeMap<String, Vec<String>>,
+    /// The same for packages that only upstream's own module needs, to be imported at all.
+    upstream: BTreeMap<String, Vec<String>>,
 }
 
 impl Want {
@@ -37,7 +40,7 @@ impl Want {
         let sources = record.closure.iter().filter_map(|closed| Some(closed.definition.split_once(':')?.0.to_owned()));
         let own: BTreeSet<String> = sources.chain([record.source.name.clone()]).collect();
         let pin = |it: &InstalledDistribution| (it.name.clone(), vec![format!("{}=={}", it.name, it.version)]);
-        Self { own: own.into_iter().collect(), packages: record.installed.iter().map(pin).collect() }
+        Self { own: own.into_iter().collect(), packages: record.installed.iter().map(pin).collect(), ..Self::default() }
     }
 
     /// Sorted, each once.
@@ -78,7 +81,7 @@ impl<'a> Provision<'a> {
     /// What a bundle needs in any case.
     pub fn want(&self, bundle: &BundleFile) -> Want {
         let own: BTreeSet<&str> = bundle.sources().collect();
-        let mut want = Want { own: own.into_iter().map(str::to_owned).collect(), packages: BTreeMap::new() };
+        let mut want = Want { own: own.into_iter().map(str::to_owned).collect(), ..Want::default() };
         if self.installs() {
             for package in self.lacking(bundle) {
                 let requirements = self.mapping(|mapping| mapping.requirements(package, &want.own, Reach::Needed));
@@ -120,8 +123,9 @@ impl<'a> Provision<'a> {
             let is_there = self.environment.distributions.contains_key(&declared.name) || is_source(&declared.name);
             !declared.is_optional && !is_there
         });
+        let missed = want.upstream.values().flatten().cloned();
         let all: BTreeSet<String> =
-            needed.map(|declared| declared.requirement.clone()).chain(want.requirements()).collect();
+            needed.map(|declared| declared.requirement.clone()).chain(missed).chain(want.requirements()).collect();
         all.into_iter().collect()
     }
 
@@ -141,17 +145,25 @@ impl<'a> Provision<'a> {
         self.sets.are_incomplete() || self.names.are_incomplete()
     }
 
-    /// Adds what a bundle has missed when it was tried; whether that is anything that can be had.
+    /// Adds what a bundle, or the upstream that it was to be compared with, has missed when it was tried; whether that
+    /// is anything that can be had.
     pub fn extend(&self, want: &mut Want, bundle: &BundleFile, verdict: &Verdict) -> bool {
         if !self.installs() {
             return false;
         }
-        let before = want.requirements();
+        let declared = |package: &str, want: &Want| {
+            self.mapping(|mapping| mapping.requirements(package, &want.own, Reach::Declared))
+        };
+        let before = (want.requirements(), self.upstream_requirements(want));
         for package in self.missed(want, bundle, verdict) {
-            let requirements = self.mapping(|mapping| mapping.requirements(&package, &want.own, Reach::Declared));
+            let requirements = declared(&package, want);
             want.packages.insert(package, requirements);
         }
-        want.requirements() != before
+        if let Some(package) = self.missed_by_upstream(want, verdict) {
+            let requirements = declared(package, want);
+            want.upstream.insert(package.to_owned(), requirements);
+        }
+        (want.requirements(), self.upstream_requirements(want)) != before
     }
 
     /// Packages of which a failure says that they are missing. One that names none may mean any of those that are.
@@ -162,6 +174,14 @@ impl<'a> Provision<'a> {
             None => self.lacking(bundle).collect(),
         };
         missed.into_iter().filter(|package| !want.packages.contains_key(*package)).map(str::to_owned).collect()
+    }
+
+    /// The package that upstream's module could not be imported without. Of one that is there a part may be missing, and
+    /// the packages of the corpus are there.
+    fn missed_by_upstream<'v>(&self, want: &Want, verdict: &'v Verdict) -> Option<&'v str> {
+        let package = missing_module(upstream_import_error(verdict)?)?;
+        let is_source = self.sources.iter().any(|source| source.packages.contains(package));
+        (!package.contains('.') && !is_source && !want.upstream.contains_key(package)).then_some(package)
     }
 
     /// Why a package is still missing, and what to do about it.

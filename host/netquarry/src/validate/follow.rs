@@ -13,7 +13,7 @@ use super::Limits;
 use super::protocol::{self, Ending, Event, Malformed, Reported};
 
 /// How long the worker may take to tell the end of a child that it was told to kill.
-const GRACE: Duration = Duration::from_secs(10);
+pub(super) const GRACE: Duration = Duration::from_secs(10);
 /// How much of what a child prints is kept, from its end.
 const KEPT_OUTPUT: usize = 8 << 10;
 /// How often a pipe is read once the child has ended. Something that it left behind could write for ever.

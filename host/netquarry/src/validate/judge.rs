@@ -5,7 +5,7 @@ use netquarry_core::verdict::{ARGUMENTS_NOT_FOUND, Failure, FailureClass, Level,
 use super::follow::Run;
 use super::pool::Attempted;
 use super::protocol::{Event, Exception, LevelEvidence};
-use super::scrub::scrub;
+use super::scrub::{Places, SCRATCH};
 use super::{Job, Options, classify};
 use crate::environment::Environment;
 
@@ -23,7 +23,9 @@ pub(super) fn lost() -> Verdict {
 }
 
 pub(super) fn verdict(job: &Job, attempted: &Attempted, environment: &Environment, options: &Options) -> Verdict {
-    let mut judge = Judge { job, attempted, environment, options, verdict: undecided(), next: 0, settled: false };
+    let places = places(job, environment, attempted);
+    let mut judge =
+        Judge { job, attempted, environment, options, places, verdict: undecided(), next: 0, settled: false };
     for event in &attempted.run.events {
         judge.hear(event);
     }
@@ -47,6 +49,7 @@ struct Judge<'a> {
     attempted: &'a Attempted,
     environment: &'a Environment,
     options: &'a Options,
+    places: Places,
     verdict: Verdict,
     /// The place in [`TRIED`] of the level that is being tried: all before it have passed.
     next: usize,
@@ -168,12 +171,12 @@ impl Judge<'_> {
     }
 
     fn scrub(&self, message: &str) -> String {
-        without_places(message, self.job, self.environment, self.attempted)
+        self.places.scrub(message)
     }
 }
 
-/// A message without the places of files, which differ between equal runs.
-pub(super) fn without_places(message: &str, job: &Job, environment: &Environment, attempted: &Attempted) -> String {
+/// The places of files that differ between equal runs, as this run of the job knew them.
+pub(super) fn places(job: &Job, environment: &Environment, attempted: &Attempted) -> Places {
     let name = job.file.file_name().unwrap_or(job.file.as_os_str());
     let text = |path: &std::path::Path| path.to_string_lossy().into_owned();
     let prefixes = environment.prefixes.iter().map(|path| (text(path), "<environment>".to_owned()));
@@ -186,9 +189,9 @@ pub(super) fn without_places(message: &str, job: &Job, environment: &Environment
     let own = [
         (folder, "<folder>".to_owned()),
         (attempted.file.clone(), name.to_string_lossy().into_owned()),
-        (attempted.scratch.clone(), "<scratch>".to_owned()),
+        (attempted.scratch.clone(), SCRATCH.to_owned()),
     ];
-    scrub(message, &prefixes.chain(layers).chain(upstream).chain(own).collect::<Vec<_>>())
+    Places::new(prefixes.chain(layers).chain(upstream).chain(own))
 }
 
 /// In a few words, how a child ended that was to replay something.

@@ -31,11 +31,12 @@ mod tests;
 mod upstream;
 mod worker;
 
+pub use parity::upstream_import_error;
 pub use pool::WorkerStatistics;
 
-/// The version of how reports are judged. Raise it with every change to `classify`, `follow`, `judge` or `scrub` after
-/// which the same report gives another verdict: verdicts that were kept before are then reached anew.
-pub const VALIDATION_VERSION: u32 = 4;
+/// The version of how reports are judged. Raise it with every change to `classify`, `follow`, `judge`, `parity`, `pool` or
+/// `scrub` after which the same reports give another verdict: verdicts that were kept before are then reached anew.
+pub const VALIDATION_VERSION: u32 = 5;
 
 /// One bundle to validate.
 #[derive(Clone, Debug)]
@@ -200,6 +201,7 @@ impl Options {
         hasher.update(env!("CARGO_PKG_VERSION"));
         hasher.update(VALIDATION_VERSION.to_le_bytes());
         hasher.update(filter::programs().concat());
+        hasher.update(filter::importer_programs().concat());
         hasher.update(self.level.name());
         hasher.update(serde_json::to_vec(&self.limits).expect("limits are plain numbers"));
         for (path, text) in program::FILES {

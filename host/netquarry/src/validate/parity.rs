@@ -10,6 +10,7 @@ use netquarry_core::verdict::{FailureClass, Level, Outcome, ParityEvidence, Verd
 
 use super::Upstream;
 use super::protocol::{Event, Exception, Leaf, Replay, UpstreamClass};
+use super::scrub::Places;
 
 /// Which of the two classes is replayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,15 +51,20 @@ struct Stopped {
 }
 
 impl Observation {
-    pub(super) fn of(events: &[Event]) -> Self {
+    /// What these events tell, without the `places` of files, which differ between two processes.
+    pub(super) fn of(events: &[Event], places: &Places) -> Self {
         let mut observation = Self::default();
         for event in events {
             match event {
                 Event::Imported { sha1 } => observation.module_sha1.clone_from(sha1),
-                Event::Leaves { section, leaves } => observation.section(section).extend_from_slice(leaves),
+                Event::Leaves { section, leaves } => {
+                    let leaf = |leaf: &Leaf| Leaf { what: places.scrub(&leaf.what), ..leaf.clone() };
+                    observation.section(section).extend(leaves.iter().map(leaf));
+                }
                 Event::Values { values } => observation.values.extend(doubles(values)),
                 Event::Stopped { step, exception } => {
-                    observation.stopped = Some(Stopped { step: step.clone(), exception: exception.clone() });
+                    let exception = exception.clone().without_places(places);
+                    observation.stopped = Some(Stopped { step: step.clone(), exception });
                 }
                 Event::Done => observation.finished = true,
                 Event::Confined { .. }
@@ -71,6 +77,12 @@ impl Observation {
             }
         }
         observation
+    }
+
+    /// Of a module that is known to raise this when it is imported.
+    pub(super) fn not_imported(exception: Exception) -> Self {
+        let stopped = Some(Stopped { step: "import".to_owned(), exception });
+        Self { stopped, finished: true, ..Self::default() }
     }
 
     fn section(&mut self, name: &str) -> &mut Vec<Leaf> {
@@ -143,8 +155,20 @@ pub(super) fn compare<E>(upstream: &Upstream, verdict: &Verdict, ask: &Asking<'_
     }
 }
 
+/// How a note begins that says why nothing is known, and the reason that upstream cannot be imported.
+const UNKNOWN: &str = "parity_unknown: ";
+const NOT_IMPORTABLE: &str = "upstream_not_importable";
+
+/// What importing upstream's module raised, `ModuleNotFoundError: No module named 'ftfy'`, where that is why a block was
+/// not compared.
+pub fn upstream_import_error(verdict: &Verdict) -> Option<&str> {
+    let reasons =
+        verdict.evidence.notes.iter().filter_map(|note| note.strip_prefix(UNKNOWN)?.strip_prefix(NOT_IMPORTABLE));
+    reasons.filter_map(|reason| reason.strip_prefix(": ")).next()
+}
+
 /// Enters the result in the verdict.
-pub(super) fn enter(verdict: &mut Verdict, parity: Parity, scrub: impl Fn(&str) -> String) {
+pub(super) fn enter(verdict: &mut Verdict, parity: Parity) {
     match parity {
         Parity::Same(evidence) => {
             verdict.set(Level::Parity, Outcome::Passed);
@@ -152,16 +176,12 @@ pub(super) fn enter(verdict: &mut Verdict, parity: Parity, scrub: impl Fn(&str) 
         }
         Parity::Different(message) => {
             verdict.set(Level::Parity, Outcome::Failed);
-            let failure = netquarry_core::verdict::Failure {
-                class: FailureClass::ParityMismatch,
-                message: scrub(&message),
-                upstream: None,
-                hint: None,
-            };
+            let class = FailureClass::ParityMismatch;
+            let failure = netquarry_core::verdict::Failure { class, message, upstream: None, hint: None };
             verdict.failure.get_or_insert(failure);
         }
         Parity::Unknown(reason) => {
-            verdict.evidence.notes.push(scrub(&format!("parity_unknown: {reason}")));
+            verdict.evidence.notes.push(format!("{UNKNOWN}{reason}"));
             verdict.evidence.notes.sort();
         }
     }
@@ -226,7 +246,7 @@ impl<E> Comparison<'_, E> {
             let is_import_error = |exception: &Exception| exception.is_a("ImportError");
             if step == "import" || is_import_error(exception) || exception.causes.iter().any(is_import_error) {
                 let reason = format!("{}: {}", exception.class, exception.message);
-                return Some(Parity::unknown("upstream_not_importable", reason));
+                return Some(Parity::unknown(NOT_IMPORTABLE, reason));
             }
         }
         match &upstream.module_sha1 {
@@ -265,8 +285,9 @@ impl<E> Comparison<'_, E> {
         let values_of = difference.as_ref().and_then(|difference| difference.values_of());
         let again = Extra { values_of, ..Extra::default() };
         let (bundle_again, upstream_again) = (self.replay(Side::Bundle, again)?, self.replay(Side::Upstream, again)?);
+        // The bundle first: it is executed anew each time, while upstream may have been imported once for both replays.
         for (side, first, second) in
-            [(Side::Upstream, upstream, &upstream_again), (Side::Bundle, bundle, &bundle_again)]
+            [(Side::Bundle, bundle, &bundle_again), (Side::Upstream, upstream, &upstream_again)]
         {
             if !first.equals(second) {
                 let place = first_difference(first, second).map_or("in how it ends".to_owned(), |it| it.place());

@@ -4,6 +4,7 @@
 use std::collections::hash_map::RandomState;
 use std::fs;
 use std::hash::{BuildHasher, Hasher};
+use std::io;
 use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,8 +17,8 @@ use serde::{Deserialize, Serialize};
 use super::follow::Run;
 use super::lookup::{Answer, Questions};
 use super::parity::{self, Observation, Parity, Question, Side};
-use super::protocol::{ChildJob, Event, Settings, Task, UpstreamSettings};
-use super::upstream::Tree;
+use super::protocol::{ChildJob, Event, Settings, Task};
+use super::upstream::{Reached, Tree};
 use super::worker::{Worker, WorkerLost};
 use super::{Job, Limits, Options, Upstream, ValidateError, filter, judge, program};
 use crate::environment::{Environment, Layer};
@@ -27,6 +28,9 @@ use crate::environment::{Environment, Layer};
 const CHILDREN_AT_ONCE: usize = 8;
 /// After how many children a worker is replaced, so that whatever it may gather over time stays bounded.
 const CHILDREN_IN_A_LIFE: u64 = 2000;
+/// How many upstreams are kept within reach. Jobs come source by source, and those of one source may differ in what is
+/// installed for them.
+const TREES: usize = 3;
 /// How much a replay or a lookup may report: a line for each entry of the state dictionary, and the values of one of them.
 const REPLAY_REPORT_BYTES: usize = 16 << 20;
 
@@ -119,8 +123,8 @@ struct Pool<'a> {
 struct Place {
     plain: Mutex<Option<Shared>>,
     compiler: Mutex<Option<Shared>>,
-    /// One upstream at a time: jobs come source by source.
-    upstream: Mutex<Option<Arc<Tree>>>,
+    /// The one that was used last at the end.
+    trees: Mutex<Vec<Arc<Tree>>>,
 }
 
 impl Place {
@@ -164,15 +168,17 @@ impl Warmth {
 }
 
 /// A worker that several slots use. Who has lost or used it up takes it out of its place; it ends with its last user.
-#[derive(Clone, Debug)]
-pub(super) struct Shared {
-    pub(super) worker: Arc<Worker>,
-    pub(super) children: Arc<AtomicU64>,
+#[derive(Clone)]
+struct Shared {
+    worker: Arc<Worker>,
+    children: Arc<AtomicU64>,
 }
 
 impl Shared {
-    pub(super) fn new(worker: Worker) -> Self {
-        Self { worker: Arc::new(worker), children: Arc::default() }
+    /// The worker, for one child more.
+    fn child(self) -> Arc<Worker> {
+        self.children.fetch_add(1, Ordering::Relaxed);
+        self.worker
     }
 }
 
@@ -227,22 +233,26 @@ impl<'a> Pool<'a> {
             line_map: Vec::new(),
             upstream: Some(upstream.clone()),
         };
-        let shared = self.upstream(place, upstream)?;
-        shared.children.fetch_add(1, Ordering::Relaxed);
-        let attempted = match self.run(&job, &shared.worker, Task::LookUp(&questions.lookups))? {
+        let lost = || Ok(Err("the Python worker ended while it looked".to_owned()));
+        let tree = match self.tree(place, upstream)? {
+            Ok(tree) => tree,
+            Err(WorkerLost(_)) => return lost(),
+        };
+        // What cannot be imported is for the child to say, name by name.
+        let Reached { worker, .. } = tree.reach(&upstream.module);
+        let attempted = match self.run(&job, &worker, Task::LookUp(&questions.lookups))? {
             Ok(attempted) => attempted,
             Err(WorkerLost(_)) => {
-                place.upstream.lock().expect("nothing panics here").take();
-                return Ok(Err("the Python worker ended while it looked".to_owned()));
+                self.forget(place, Warmth::Torch, &worker);
+                return lost();
             }
         };
         let told = attempted.run.events.iter().find_map(|event| match event {
             Event::Answers { answers } if !attempted.run.forged => Some(answers.clone()),
             _ => None,
         });
-        let silence = || {
-            judge::without_places(&judge::told_ending(&attempted.run, self.options), &job, self.environment, &attempted)
-        };
+        let places = judge::places(&job, self.environment, &attempted);
+        let silence = || places.scrub(&judge::told_ending(&attempted.run, self.options));
         Ok(told.ok_or_else(silence))
     }
 
@@ -260,7 +270,7 @@ impl<'a> Pool<'a> {
             let (verdict, again) = match outcome {
                 Ok(attempted) => {
                     let mut verdict = judge::verdict(job, &attempted, self.environment, self.options);
-                    self.compare(job, place, warmth, &attempted, &mut verdict)?;
+                    self.compare(job, place, warmth, &mut verdict)?;
                     let transient = verdict.failure.as_ref().is_some_and(|failure| failure.class.is_transient());
                     (verdict, transient && attempt < self.options.attempts)
                 }
@@ -283,14 +293,7 @@ impl<'a> Pool<'a> {
     }
 
     /// Compares the block with upstream's where that was asked for and there is an instance to compare.
-    fn compare(
-        &self,
-        job: &Job,
-        place: &Place,
-        warmth: Warmth,
-        attempted: &Attempted,
-        verdict: &mut Verdict,
-    ) -> Result<(), ValidateError> {
+    fn compare(&self, job: &Job, place: &Place, warmth: Warmth, verdict: &mut Verdict) -> Result<(), ValidateError> {
         if self.options.level < Level::Parity || verdict.outcome(Level::Construct) != Outcome::Passed {
             return Ok(());
         }
@@ -301,7 +304,7 @@ impl<'a> Pool<'a> {
             }
             None => Parity::no_upstream(),
         };
-        parity::enter(verdict, parity, |text| judge::without_places(text, job, self.environment, attempted));
+        parity::enter(verdict, parity);
         Ok(())
     }
 
@@ -315,56 +318,97 @@ impl<'a> Pool<'a> {
         question: &Question<'_>,
     ) -> Result<Result<Observation, String>, ValidateError> {
         let mut attempts = self.options.attempts.max(2);
+        let mut lost = false;
         loop {
-            let shared = match question.side {
-                Side::Bundle => self.shared(place.worker(warmth), warmth)?,
-                Side::Upstream => self.upstream(place, upstream)?,
+            let (worker, failure) = match self.replayer(question.side, upstream, place, warmth, lost)? {
+                Ok(Reached { worker, failure }) => (Some(worker), failure),
+                Err(WorkerLost(_)) => (None, None),
             };
-            shared.children.fetch_add(1, Ordering::Relaxed);
-            match self.run(job, &shared.worker, Task::Replay(&question.replay))? {
-                Ok(attempted) if attempted.run.ending.status == 0 && !attempted.run.forged => {
-                    return Ok(Ok(Observation::of(&attempted.run.events)));
+            if let Some(exception) = failure {
+                return Ok(Ok(Observation::not_imported(exception)));
+            }
+            let outcome = match &worker {
+                Some(worker) => self.run(job, worker, Task::Replay(&question.replay))?.ok(),
+                None => None,
+            };
+            match outcome {
+                Some(attempted) if attempted.run.ending.status == 0 && !attempted.run.forged => {
+                    let places = judge::places(job, self.environment, &attempted);
+                    return Ok(Ok(Observation::of(&attempted.run.events, &places)));
                 }
                 // The machine may have been slow, or short of memory.
-                Ok(attempted) if attempts > 1 && (attempted.run.timed_out || attempted.run.ending.status < 0) => {}
-                Ok(attempted) => return Ok(Err(judge::told_ending(&attempted.run, self.options))),
-                Err(WorkerLost(error)) => {
-                    tracing::warn!(block = job.id, %error, "a Python worker was lost");
+                Some(attempted) if attempts > 1 && (attempted.run.timed_out || attempted.run.ending.status < 0) => {}
+                Some(attempted) => return Ok(Err(judge::told_ending(&attempted.run, self.options))),
+                None => {
+                    tracing::warn!(block = job.id, "a Python worker was lost");
                     self.statistics(|statistics| statistics.workers_lost += 1);
-                    self.forget(place, warmth, &shared);
-                    if attempts <= 1 {
+                    worker.iter().for_each(|worker| self.forget(place, warmth, worker));
+                    if mem::replace(&mut lost, true) {
                         return Ok(Err("the Python worker ended while it ran this".to_owned()));
                     }
                 }
             }
-            attempts -= 1;
+            attempts = attempts.saturating_sub(1);
         }
     }
 
-    fn forget(&self, place: &Place, warmth: Warmth, lost: &Shared) {
-        let is_lost = |shared: &Shared| Arc::ptr_eq(&shared.worker, &lost.worker);
-        place.worker(warmth).lock().expect("nothing panics here").take_if(|current| is_lost(current));
-        place.upstream.lock().expect("nothing panics here").take_if(|tree| tree.has(&lost.worker));
+    /// The worker that replays one side. Where one was `lost`, it is one of the job's own: the job may be what ended the
+    /// other, and in its own it can do that to nobody else.
+    fn replayer(
+        &self,
+        side: Side,
+        upstream: &Upstream,
+        place: &Place,
+        warmth: Warmth,
+        lost: bool,
+    ) -> Result<Result<Reached, WorkerLost>, ValidateError> {
+        let whole = |worker| Reached { worker, failure: None };
+        let tree = match (side, lost) {
+            (Side::Bundle, false) => return Ok(Ok(whole(self.shared(place.worker(warmth), warmth)?.child()))),
+            (Side::Bundle, true) => return Ok(Ok(whole(Arc::new(self.start(warmth)?)))),
+            (Side::Upstream, false) => self.tree(place, upstream)?,
+            (Side::Upstream, true) => self.grow(upstream, &Arc::new(self.start(Warmth::Torch)?)).map(Arc::new),
+        };
+        let reached = tree.map(|tree| tree.reach(&upstream.module));
+        if let Ok(reached) = &reached {
+            let peak = reached.worker.peak_bytes;
+            self.statistics(|statistics| statistics.worker_peak_bytes = statistics.worker_peak_bytes.max(peak));
+        }
+        Ok(reached)
     }
 
-    /// The worker that has this upstream's module. A tree is started where there is none yet or its time is over.
-    fn upstream(&self, place: &Place, upstream: &Upstream) -> Result<Shared, ValidateError> {
-        let tree = {
-            let mut current = place.upstream.lock().expect("nothing panics here");
-            // Ended before another one takes as much memory.
-            current.take_if(|tree| !tree.is_for(upstream) || tree.is_spent());
-            match &*current {
-                Some(tree) => Arc::clone(tree),
-                None => Arc::clone(current.insert(Arc::new(Tree::new(upstream, self.start_upstream(upstream)?)))),
+    fn forget(&self, place: &Place, warmth: Warmth, lost: &Arc<Worker>) {
+        let is_lost = |shared: &Shared| Arc::ptr_eq(&shared.worker, lost);
+        place.worker(warmth).lock().expect("nothing panics here").take_if(|current| is_lost(current));
+        place.trees.lock().expect("nothing panics here").retain(|tree| !tree.has(lost));
+    }
+
+    /// The tree of this upstream, a new one where there is none yet or its time is over.
+    fn tree(&self, place: &Place, upstream: &Upstream) -> Result<Result<Arc<Tree>, WorkerLost>, ValidateError> {
+        let mut trees = place.trees.lock().expect("nothing panics here");
+        trees.retain(|tree| !tree.is_spent());
+        let tree = match trees.iter().position(|tree| tree.is_for(upstream)) {
+            Some(position) => trees.remove(position),
+            None => {
+                let plain = self.shared(&place.plain, Warmth::Torch)?.child();
+                match self.grow(upstream, &plain) {
+                    Ok(tree) => Arc::new(tree),
+                    Err(lost) => {
+                        place.plain.lock().expect("nothing panics here").take_if(|it| Arc::ptr_eq(&it.worker, &plain));
+                        return Ok(Err(lost));
+                    }
+                }
             }
         };
-        Ok(tree.worker(&upstream.module))
+        trees.push(Arc::clone(&tree));
+        let surplus = trees.len().saturating_sub(TREES);
+        trees.drain(..surplus);
+        Ok(Ok(tree))
     }
 
-    fn start_upstream(&self, upstream: &Upstream) -> Result<Worker, ValidateError> {
-        let layers = paths(&upstream.layers);
-        let filters = &self.importer_filters;
-        self.start_with(Warmth::Torch, Some(UpstreamSettings { paths: &upstream.paths, layers, filters }))
+    fn grow(&self, upstream: &Upstream, worker: &Arc<Worker>) -> Result<Tree, WorkerLost> {
+        let tree = Tree::new(upstream, worker, &self.importer_filters, self.folder);
+        tree.map_err(|reason| WorkerLost(io::Error::other(reason)))
     }
 
     fn run_shared(
@@ -373,32 +417,27 @@ impl<'a> Pool<'a> {
         place: &Mutex<Option<Shared>>,
         warmth: Warmth,
     ) -> Result<Result<Attempted, WorkerLost>, ValidateError> {
-        let shared = self.shared(place, warmth)?;
-        let spent = shared.children.fetch_add(1, Ordering::Relaxed) + 1 >= CHILDREN_IN_A_LIFE;
-        let outcome = self.run(job, &shared.worker, Task::Climb)?;
-        if spent || outcome.is_err() {
-            let mut current = place.lock().expect("nothing panics here");
-            current.take_if(|current| Arc::ptr_eq(&current.worker, &shared.worker));
+        let worker = self.shared(place, warmth)?.child();
+        let outcome = self.run(job, &worker, Task::Climb)?;
+        if outcome.is_err() {
+            place.lock().expect("nothing panics here").take_if(|current| Arc::ptr_eq(&current.worker, &worker));
         }
         Ok(outcome)
     }
 
     fn shared(&self, place: &Mutex<Option<Shared>>, warmth: Warmth) -> Result<Shared, ValidateError> {
         let mut current = place.lock().expect("nothing panics here");
+        current.take_if(|shared| shared.children.load(Ordering::Relaxed) >= CHILDREN_IN_A_LIFE);
         if let Some(shared) = &*current {
             return Ok(shared.clone());
         }
-        let shared = Shared::new(self.start(warmth)?);
+        let shared = Shared { worker: Arc::new(self.start(warmth)?), children: Arc::default() };
         Ok(current.insert(shared).clone())
     }
 
     fn start(&self, warmth: Warmth) -> Result<Worker, ValidateError> {
-        self.start_with(warmth, None)
-    }
-
-    fn start_with(&self, warmth: Warmth, upstream: Option<UpstreamSettings<'_>>) -> Result<Worker, ValidateError> {
         let (limits, filters) = (&self.options.limits, &self.filters);
-        let settings = Settings { warm: warmth.modules(), limits, filters, upstream };
+        let settings = Settings { warm: warmth.modules(), limits, filters };
         let worker = Worker::start(self.environment, self.folder, &settings)?;
         self.statistics(|statistics| {
             statistics.workers_started += 1;
@@ -422,8 +461,8 @@ impl<'a> Pool<'a> {
             },
             ..self.options.limits.clone()
         };
-        let scratch = tempfile::Builder::new().prefix("scratch-").tempdir_in(self.folder);
-        let scratch = scratch.map_err(|source| program::io_error("make a folder in", self.folder, source))?;
+        let scratch = program::scratch(self.folder)
+            .map_err(|source| program::io_error("make a folder in", self.folder, source))?;
         let file = std::path::absolute(&job.file);
         let file = file.map_err(|source| program::io_error("find", &job.file, source))?;
         let file = file.to_string_lossy().into_owned();

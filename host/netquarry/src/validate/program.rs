@@ -1,6 +1,7 @@
 //! The worker's source, carried in this program and written to a private folder for each run.
 
 use std::fs;
+use std::io;
 use std::path::Path;
 
 use tempfile::TempDir;
@@ -38,6 +39,11 @@ pub(super) fn write() -> Result<TempDir, ValidateError> {
     Ok(folder)
 }
 
-pub(super) fn io_error(action: &'static str, path: &Path, source: std::io::Error) -> ValidateError {
+/// A folder for what one process writes, below that of [`write`].
+pub(super) fn scratch(folder: &Path) -> io::Result<TempDir> {
+    tempfile::Builder::new().prefix("scratch-").tempdir_in(folder)
+}
+
+pub(super) fn io_error(action: &'static str, path: &Path, source: io::Error) -> ValidateError {
     ValidateError::Io { action, path: path.to_owned(), source }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::lookup::{Answer, Lookup};
+use super::scrub::Places;
 use netquarry_core::verdict::TensorShape;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
@@ -14,18 +15,16 @@ pub(super) struct Settings<'a> {
     pub(super) limits: &'a super::Limits,
     /// seccomp filters, each in hexadecimal.
     pub(super) filters: &'a [String],
-    /// Of a worker whose children replay upstream classes.
-    pub(super) upstream: Option<UpstreamSettings<'a>>,
 }
 
-/// Where a worker finds upstream.
-#[derive(Debug, Serialize)]
+/// Where a branch finds upstream.
+#[derive(Clone, Debug, Serialize)]
 pub(super) struct UpstreamSettings<'a> {
     /// Folders that come first on the path.
     pub(super) paths: &'a [std::path::PathBuf],
     /// Folders that come last.
     pub(super) layers: Vec<&'a std::path::Path>,
-    /// What such a worker may not do even though it has to fork.
+    /// What a process may not do that runs upstream's code even though it has to fork.
     pub(super) filters: &'a [String],
 }
 
@@ -34,8 +33,8 @@ pub(super) struct UpstreamSettings<'a> {
 pub(super) struct Ready {
     pub(super) threads: u64,
     pub(super) peak_bytes: u64,
-    /// The branch's module could be imported.
-    pub(super) imported: bool,
+    /// What importing the branch's module raised.
+    pub(super) failure: Option<Exception>,
 }
 
 /// Sent to a worker for every child.
@@ -44,9 +43,9 @@ pub(super) struct Ready {
 pub(super) enum Request<'a> {
     /// With three descriptors: the job's socket, and the writing ends for the report and for what the child prints.
     Job(&'a ChildJob<'a>),
-    /// To import this module and serve from then on. With two descriptors: the job's socket, and the control socket of
-    /// the branch.
-    Branch { module: &'a str },
+    /// To serve with more than this process has: with upstream within reach, or with one of its modules. With two
+    /// descriptors: the job's socket, and the control socket of the branch.
+    Branch { upstream: Option<UpstreamSettings<'a>>, module: Option<&'a str>, scratch: &'a std::path::Path },
 }
 
 #[derive(Debug, Serialize)]
@@ -240,6 +239,12 @@ pub(super) struct Frame {
 }
 
 impl Exception {
+    /// With messages that say nothing of where files lay in this one run.
+    pub(super) fn without_places(self, places: &Places) -> Self {
+        let causes = self.causes.into_iter().map(|cause| cause.without_places(places)).collect();
+        Self { message: places.scrub(&self.message), causes, ..self }
+    }
+
     pub(super) fn is_a(&self, builtin: &str) -> bool {
         self.bases.iter().any(|base| base == builtin)
     }

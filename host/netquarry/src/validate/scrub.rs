@@ -1,15 +1,51 @@
 //! Takes out of a message what differs between two equal runs: places of temporary files, addresses in memory.
 
-/// Replaces every occurrence of a path by its name, longest path first so that a folder does not hide what lies in it,
-/// and every address such as `0x7f3a12ab1c10` by `0x...`.
-pub(super) fn scrub(message: &str, replacements: &[(String, String)]) -> String {
-    let mut text = message.to_owned();
-    let mut ordered: Vec<_> = replacements.iter().filter(|(path, _)| path.len() > 1).collect();
-    ordered.sort_by(|(left, _), (right, _)| right.len().cmp(&left.len()).then_with(|| left.cmp(right)));
-    for (path, name) in ordered {
-        text = text.replace(path, name);
+/// Stands for the folder of one process.
+pub(super) const SCRATCH: &str = "<scratch>";
+
+/// Paths, each with the name that stands for it.
+#[derive(Debug)]
+pub(super) struct Places {
+    /// Longest path first, so that a folder does not hide what lies in it.
+    names: Vec<(String, String)>,
+}
+
+impl Places {
+    pub(super) fn new(names: impl IntoIterator<Item = (String, String)>) -> Self {
+        let mut names: Vec<_> = names.into_iter().filter(|(path, _)| path.len() > 1).collect();
+        names.sort_by(|(left, _), (right, _)| right.len().cmp(&left.len()).then_with(|| left.cmp(right)));
+        Self { names }
     }
-    without_addresses(&text)
+
+    /// Replaces every path by its name, and every address such as `0x7f3a12ab1c10` by `0x...`.
+    pub(super) fn scrub(&self, message: &str) -> String {
+        let named = self.names.iter().fold(message.to_owned(), |text, (path, name)| renamed(text, path, name));
+        without_addresses(&named)
+    }
+}
+
+/// The text with a path replaced where it is all of a path or its beginning: `/tmp/run` in `/tmp/run/a`, not in
+/// `/tmp/runs`, and not in `http://host/tmp/run`.
+fn renamed(text: String, path: &str, name: &str) -> String {
+    if !text.contains(path) {
+        return text;
+    }
+    let mut result = String::with_capacity(text.len());
+    let mut rest = text.as_str();
+    while let Some(start) = rest.find(path) {
+        let (before, after) = (&rest[..start], &rest[start + path.len()..]);
+        let begins = !before.ends_with(|last: char| last.is_alphanumeric());
+        let mut next = after.chars();
+        let ends = match next.next() {
+            Some('.') => !next.next().is_some_and(char::is_alphanumeric),
+            Some(next) => !next.is_alphanumeric() && !matches!(next, '_' | '-'),
+            None => true,
+        };
+        result.push_str(before);
+        result.push_str(if begins && ends { name } else { path });
+        rest = after;
+    }
+    result + rest
 }
 
 fn without_addresses(text: &str) -> String {
@@ -35,17 +71,21 @@ mod tests {
 
     #[test]
     fn what_differs_between_runs_goes() {
-        let replacements =
-            [("/tmp/run".to_owned(), "<scratch>".to_owned()), ("/tmp/run/a.py".to_owned(), "a.py".to_owned())];
+        let names = [("/tmp/run", "<scratch>"), ("/tmp/run/a.py", "a.py"), ("/w", "<folder>")];
+        let places = Places::new(names.map(|(path, name)| (path.to_owned(), name.to_owned())));
         let cases = [
             ("no file /tmp/run/weights.pt", "no file <scratch>/weights.pt"),
             ("in /tmp/run/a.py line 3", "in a.py line 3"),
+            ("neither /tmp/run nor '/tmp/run'.", "neither <scratch> nor '<scratch>'."),
+            ("it is file:///tmp/run.", "it is file://<scratch>."),
+            ("/tmp/runs, /tmp/run_2, /tmp/run.py", "/tmp/runs, /tmp/run_2, /tmp/run.py"),
+            ("http://host/weights and http://host/w", "http://host/weights and http://host/w"),
             ("<function f at 0x7fe312ab1c10> is bad", "<function f at 0x...> is bad"),
             ("mask 0xff, end 0x", "mask 0xff, end 0x"),
             ("0x7fe312ab1c10", "0x..."),
         ];
         for (message, expected) in cases {
-            assert_eq!(scrub(message, &replacements), expected);
+            assert_eq!(places.scrub(message), expected);
         }
     }
 }

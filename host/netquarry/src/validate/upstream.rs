@@ -6,18 +6,18 @@
 //! that it lies in first, so a process in the tree has what importing its module alone would have brought, and no more.
 
 use std::mem;
-use std::path::PathBuf;
-use std::sync::atomic::Ordering;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use super::Upstream;
-use super::pool::Shared;
-use super::worker::Worker;
+use super::protocol::{Exception, UpstreamSettings};
+use super::worker::{NoBranch, Worker};
 use crate::environment::Layer;
 
 /// How many branches are kept. Jobs come module by module.
 const BRANCHES: usize = 16;
-/// After how many children and branches of all its processes a tree is replaced.
+/// After how many children of all its processes a tree is replaced.
 const CHILDREN_IN_A_LIFE: u64 = 2000;
 
 /// The processes of one upstream.
@@ -25,22 +25,43 @@ const CHILDREN_IN_A_LIFE: u64 = 2000;
 pub(super) struct Tree {
     paths: Vec<PathBuf>,
     layers: Arc<[Layer]>,
-    root: Shared,
+    root: Arc<Worker>,
+    /// Where processes have their scratch folders.
+    folder: PathBuf,
     /// By module, the one that was used last at the end.
     branches: Mutex<Vec<(String, Branch)>>,
+    children: AtomicU64,
 }
 
-/// None in it once it has shown that the module cannot be imported.
-type Branch = Arc<OnceLock<Option<Shared>>>;
+/// Empty until the module is imported.
+type Branch = Arc<OnceLock<Result<Arc<Worker>, NoBranch>>>;
+
+/// How far the way to a module leads.
+pub(super) struct Reached {
+    /// The process that has the module, or as much of the way to it as can be had.
+    pub(super) worker: Arc<Worker>,
+    /// What the rest of the way raises.
+    pub(super) failure: Option<Exception>,
+}
 
 impl Tree {
-    pub(super) fn new(upstream: &Upstream, root: Worker) -> Self {
-        Self {
+    /// A tree whose root is forked from `worker`, which has torch.
+    pub(super) fn new(
+        upstream: &Upstream,
+        worker: &Arc<Worker>,
+        filters: &[String],
+        folder: &Path,
+    ) -> Result<Self, NoBranch> {
+        let layers = upstream.layers.iter().map(|layer| layer.path.as_path()).collect();
+        let root = worker.reaching(folder, UpstreamSettings { paths: &upstream.paths, layers, filters })?;
+        Ok(Self {
             paths: upstream.paths.clone(),
             layers: Arc::clone(&upstream.layers),
-            root: Shared::new(root),
+            root: Arc::new(root),
+            folder: folder.to_owned(),
             branches: Mutex::default(),
-        }
+            children: AtomicU64::new(0),
+        })
     }
 
     pub(super) fn is_for(&self, upstream: &Upstream) -> bool {
@@ -48,43 +69,38 @@ impl Tree {
     }
 
     pub(super) fn is_spent(&self) -> bool {
-        self.root.children.load(Ordering::Relaxed) >= CHILDREN_IN_A_LIFE
+        self.children.load(Ordering::Relaxed) >= CHILDREN_IN_A_LIFE
     }
 
-    /// The process that has the module, or as much of the way to it as can be imported: its children try the rest and
-    /// say what is wrong.
-    pub(super) fn worker(&self, module: &str) -> Shared {
-        let mut nearest = self.root.clone();
+    pub(super) fn reach(&self, module: &str) -> Reached {
+        self.children.fetch_add(1, Ordering::Relaxed);
+        let mut reached = Reached { worker: Arc::clone(&self.root), failure: None };
         let ends = module.match_indices('.').map(|(dot, _)| dot).chain([module.len()]);
         for name in ends.map(|end| &module[..end]) {
-            match self.branch(name, &nearest) {
-                Some(branch) => nearest = branch,
-                None => break,
+            // Outside the lock of the branches, so that modules are imported side by side.
+            let branch = self.branch(name);
+            match branch.get_or_init(|| reached.worker.importing(&self.folder, name).map(Arc::new)) {
+                Ok(next) => reached.worker = Arc::clone(next),
+                Err(reason) => {
+                    tracing::debug!(module = name, %reason, "no process has this module of upstream");
+                    if let NoBranch::NotImportable(exception) = reason {
+                        reached.failure = Some(exception.clone());
+                    }
+                    break;
+                }
             }
         }
-        self.root.children.fetch_add(1, Ordering::Relaxed);
-        nearest
+        reached
     }
 
     pub(super) fn has(&self, worker: &Arc<Worker>) -> bool {
-        let is_it = |shared: &Shared| Arc::ptr_eq(&shared.worker, worker);
         let branches = self.branches.lock().expect("nothing panics here");
-        is_it(&self.root)
-            || branches.iter().any(|(_, branch)| branch.get().is_some_and(|it| it.as_ref().is_some_and(is_it)))
-    }
-
-    fn branch(&self, module: &str, parent: &Shared) -> Option<Shared> {
-        // Outside the lock, so that modules are imported side by side.
-        let branch = self.place(module);
-        let import = || {
-            self.root.children.fetch_add(1, Ordering::Relaxed);
-            parent.worker.branch(module).map(Shared::new)
-        };
-        branch.get_or_init(import).clone()
+        let mut branches = branches.iter().filter_map(|(_, branch)| branch.get()?.as_ref().ok());
+        Arc::ptr_eq(&self.root, worker) || branches.any(|branch| Arc::ptr_eq(branch, worker))
     }
 
     /// Where the branch of a module is or will be; one that nobody has used for long makes room.
-    fn place(&self, module: &str) -> Branch {
+    fn branch(&self, module: &str) -> Branch {
         let mut branches = self.branches.lock().expect("nothing panics here");
         let branch = match branches.iter().position(|(name, _)| name == module) {
             Some(position) => branches.remove(position).1,

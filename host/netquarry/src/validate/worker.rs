@@ -1,7 +1,8 @@
 //! One warm Python process, its branches, and following one child of it from its start to its end.
 
 use std::fs::{self, File};
-use std::io::{self, IoSlice, PipeReader, Write};
+use std::io::{self, IoSlice, PipeReader, Read, Write};
+use std::net::Shutdown;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -11,10 +12,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use nix::sys::socket::{ControlMessage, MsgFlags, UnixAddr, sendmsg};
+use tempfile::TempDir;
 
 use super::follow::{self, Run, read_some};
-use super::protocol::{self, ChildJob, Ready, Request, Settings};
-use super::{Limits, ValidateError};
+use super::protocol::{self, ChildJob, Exception, Ready, Request, Settings, UpstreamSettings};
+use super::scrub::{Places, SCRATCH};
+use super::{Limits, ValidateError, program};
 use crate::environment::Environment;
 
 /// How long a worker may take to import torch; a cold disk makes it slow.
@@ -32,9 +35,10 @@ pub(super) struct Worker {
 #[derive(Debug)]
 enum Process {
     Python(Child),
-    /// Forked by another, which ends it when this socket closes. The other lives on for as long.
+    /// Forked by another, which ends it when it is told to on this socket. The other lives on for as long.
     Branch {
-        _socket: UnixStream,
+        socket: UnixStream,
+        _scratch: TempDir,
         _of: Arc<Worker>,
     },
 }
@@ -43,6 +47,17 @@ enum Process {
 /// be followed to its end.
 #[derive(Debug)]
 pub(super) struct WorkerLost(pub(super) io::Error);
+
+/// Why a module is in no process of its own.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum NoBranch {
+    #[error("importing it raises {}", .0.class)]
+    NotImportable(Exception),
+    #[error("it starts a thread, and no process that has one can fork safely")]
+    Threads,
+    #[error("its process ended, or did not get ready in time: {0}")]
+    Lost(io::Error),
+}
 
 impl Worker {
     /// Starts Python and waits until it has imported torch.
@@ -72,17 +87,38 @@ impl Worker {
         Ok(worker)
     }
 
-    /// A worker that is forked from this one and has imported `module`; none where that cannot be done.
-    pub(super) fn branch(self: &Arc<Self>, module: &str) -> Option<Self> {
-        let (control, their_control) = UnixStream::pair().ok()?;
-        let socket = self.ask(&Request::Branch { module }, &[their_control.as_raw_fd()]).ok()?;
+    /// A worker that is forked from this one and has `upstream` within reach.
+    pub(super) fn reaching(self: &Arc<Self>, folder: &Path, upstream: UpstreamSettings<'_>) -> Result<Self, NoBranch> {
+        self.branch(folder, Some(upstream), None)
+    }
+
+    /// A worker that is forked from this one and has imported `module`.
+    pub(super) fn importing(self: &Arc<Self>, folder: &Path, module: &str) -> Result<Self, NoBranch> {
+        self.branch(folder, None, Some(module))
+    }
+
+    fn branch(
+        self: &Arc<Self>,
+        folder: &Path,
+        upstream: Option<UpstreamSettings<'_>>,
+        module: Option<&str>,
+    ) -> Result<Self, NoBranch> {
+        let lost = NoBranch::Lost;
+        let scratch = program::scratch(folder).map_err(lost)?;
+        let (control, their_control) = UnixStream::pair().map_err(lost)?;
+        let request = Request::Branch { upstream, module, scratch: scratch.path() };
+        let socket = self.ask(&request, &[their_control.as_raw_fd()]).map_err(lost)?;
         drop(their_control);
-        let process = Process::Branch { _socket: socket, _of: Arc::clone(self) };
+        let places = Places::new([(scratch.path().to_string_lossy().into_owned(), SCRATCH.to_owned())]);
+        let process = Process::Branch { socket, _scratch: scratch, _of: Arc::clone(self) };
         let mut branch = Self { process, control: Mutex::new(control), peak_bytes: 0 };
-        let ready = branch.ready().ok()?;
+        let ready = branch.ready().map_err(lost)?;
         branch.peak_bytes = ready.peak_bytes;
-        // With a thread of upstream's it could not fork safely.
-        (ready.imported && ready.threads == 1).then_some(branch)
+        match ready.failure {
+            Some(exception) => Err(NoBranch::NotImportable(exception.without_places(&places))),
+            None if ready.threads != 1 => Err(NoBranch::Threads),
+            None => Ok(branch),
+        }
     }
 
     fn send(&mut self, settings: &Settings<'_>) -> io::Result<()> {
@@ -136,10 +172,18 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        if let Process::Python(process) = &mut self.process {
-            // Both fail only where the process has ended already. Its children end with it.
-            let _ = process.kill();
-            let _ = process.wait();
+        // All of this fails only where the process has ended already. Its children end with it.
+        match &mut self.process {
+            Process::Python(process) => {
+                let _ = process.kill();
+                let _ = process.wait();
+            }
+            // The end of the stream is the order to kill, and it is told once nothing is left of the process.
+            Process::Branch { socket, .. } => {
+                let _ = socket.shutdown(Shutdown::Write);
+                let _ = socket.set_read_timeout(Some(follow::GRACE));
+                let _ = socket.read(&mut [0; 1]);
+            }
         }
     }
 }

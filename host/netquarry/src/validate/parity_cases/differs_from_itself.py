@@ -1,4 +1,4 @@
-# parity: unknown: not_deterministic: upstream differs from itself in output as a whole
+# parity: unknown: not_deterministic: the bundle differs from itself in output as a whole
 import os
 
 import torch

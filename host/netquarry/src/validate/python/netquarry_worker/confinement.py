@@ -50,13 +50,18 @@ def keep_only(descriptor):
     return kept
 
 
-def apply(settings, scratch):
-    """Confines this process for good; returns the names of the protections that are in force."""
-    in_force = ["process-group"]
+def enter(scratch):
+    """Makes a folder the place where this process works and keeps what it keeps."""
     os.chdir(scratch)
     os.umask(0o077)
     for name in ("HOME", "TMPDIR", "XDG_CACHE_HOME", "TORCH_HOME"):
         os.environ[name] = scratch
+
+
+def apply(settings, scratch):
+    """Confines this process for good; returns the names of the protections that are in force."""
+    in_force = ["process-group"]
+    enter(scratch)
     in_force.append("scratch-directory")
     limit_resources(settings["limits"])
     in_force.append("rlimits")
@@ -75,23 +80,30 @@ def confine_importer(filters):
             install_filter(bytes.fromhex(program))
 
 
-def limit_resources(limits):
-    """Sets hard limits, which only a privileged process could raise again."""
+def limit_resources(limits, for_good=True):
+    """Sets limits; hard ones, which only a privileged process could raise again, unless they are to be lifted later."""
     with open("/proc/self/statm", encoding="ascii") as statm:
         address_space = int(statm.read().split()[0]) * resource.getpagesize()
-    # A signal at the soft limit tells the host what happened; whoever ignores it is killed at the hard one.
-    resource.setrlimit(resource.RLIMIT_CPU, (limits["cpu_seconds"], limits["cpu_seconds"] + 1))
     # Below what torch has mapped already nothing could be allocated at all.
     memory = address_space + limits["memory_bytes"]
-    for what, most in (
-        (resource.RLIMIT_AS, memory),
-        (resource.RLIMIT_FSIZE, limits["file_bytes"]),
-        (resource.RLIMIT_NOFILE, limits["descriptors"]),
-        (resource.RLIMIT_CORE, 0),
+    for what, most, hardly in (
+        # A signal at the soft limit tells the host what happened; whoever ignores it is killed at the hard one.
+        (resource.RLIMIT_CPU, limits["cpu_seconds"], limits["cpu_seconds"] + 1),
+        (resource.RLIMIT_AS, memory, memory),
+        (resource.RLIMIT_FSIZE, limits["file_bytes"], limits["file_bytes"]),
+        (resource.RLIMIT_NOFILE, limits["descriptors"], limits["descriptors"]),
+        (resource.RLIMIT_CORE, 0, 0),
     ):
-        resource.setrlimit(what, (most, most))
+        resource.setrlimit(what, (most, hardly if for_good else resource.getrlimit(what)[1]))
     # Writing past the limit is an error in the block, not the end of its process.
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+
+def lift_limits():
+    """Takes back the limits that were not set for good."""
+    for what in (resource.RLIMIT_CPU, resource.RLIMIT_AS, resource.RLIMIT_FSIZE, resource.RLIMIT_NOFILE):
+        hard = resource.getrlimit(what)[1]
+        resource.setrlimit(what, (hard, hard))
 
 
 def install_filter(program):

@@ -32,6 +32,7 @@ def run(job, reporter):
     telling = Telling(reporter, request["values_of"])
     step = "import"
     try:
+        levels.seed()
         block = upstream(request["upstream"], reporter) if request["upstream"] else bundle(job)
         if request["fill_memory"]:
             fill_memory()

@@ -1,9 +1,9 @@
 """The warm process: imports torch once, forks a child per bundle, and tells the host how each child ended.
 
-It runs no foreign code itself. One that is to replay upstream classes confines itself, as far as it can and still fork,
-and is asked for branches: children that import a module of upstream and then serve as it does, so that whatever needs
-the module is forked from a process that has it already. A branch of `pack.models` is forked from the branch of `pack`;
-nothing is imported that importing the module alone would not import.
+It runs no foreign code itself. For what needs upstream's own modules it is asked for branches: children that import a
+module of upstream and then serve as it does, so that whatever needs the module is forked from a process that has it
+already. A branch of `pack.models` is forked from the branch of `pack`; nothing is imported that importing the module
+alone would not import.
 
 A process that forks is single-threaded, because a fork copies only the calling thread and a lock held by another would
 stay locked in the child for ever; and its collector is frozen, because a collection writes to every object and so
@@ -21,7 +21,7 @@ import socket
 import sys
 import time
 
-from netquarry_worker import barrier, child, confinement, pages, protocol
+from netquarry_worker import barrier, child, confinement, levels, pages, protocol, report
 
 # From this many children on it pays to make forks cheap.
 MANY_CHILDREN = 32
@@ -71,14 +71,28 @@ def main():
     settings, _ = protocol.receive(control)
     for module in settings["warm"]:
         importlib.import_module(module)
-    if settings["upstream"]:
-        reach_upstream(settings["upstream"])
     if "numpy" in sys.modules:
         # numpy imports it on first use, so that a bundle cannot tell; and every child has to seed it.
         importlib.import_module("numpy.random")
     confinement.protect_worker()
     gc.disable()
-    serve(control, settings, imported=True)
+    serve(control, settings)
+
+
+def branch(request, control, settings, parent):
+    """The life of a branch: it reaches upstream's folders or imports a module, and serves."""
+    confinement.detach(parent)
+    control = socket.socket(fileno=confinement.keep_only(control))
+    try:
+        if request["upstream"]:
+            reach_upstream(request["upstream"])
+        if request["module"]:
+            import_upstream(request["module"], request["scratch"], settings["limits"])
+    except BaseException as error:  # Whatever it is, it is upstream's.
+        failure = report.describe(error)
+    else:
+        failure = None
+    serve(control, settings, is_branch=True, failure=failure)
 
 
 def reach_upstream(upstream):
@@ -88,26 +102,23 @@ def reach_upstream(upstream):
     confinement.confine_importer(upstream["filters"])
 
 
-def branch(request, control, settings, parent):
-    """The life of a branch: it imports its module and serves."""
-    confinement.detach(parent)
-    control = socket.socket(fileno=confinement.keep_only(control))
+def import_upstream(module, scratch, limits):
+    confinement.enter(scratch)
+    confinement.limit_resources(limits, for_good=False)
+    levels.seed()
     try:
-        importlib.import_module(request["module"])
-    except BaseException:  # Whatever it is, children of a process that has not tried meet it too, and tell.
-        imported = False
-    else:
-        imported = True
-    serve(control, settings, imported)
+        importlib.import_module(module)
+    finally:
+        confinement.lift_limits()
 
 
-def serve(control, settings, imported):
-    """Says that it is ready, then takes requests until the host closes the control socket."""
+def serve(control, settings, is_branch=False, failure=None):
+    """Says that it is ready, or what it could not import; then takes requests until the host closes the control socket."""
     gc.collect()
     gc.freeze()
     threads = len(os.listdir("/proc/self/task"))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    control.sendall(protocol.encode({"threads": threads, "peak_bytes": peak, "imported": imported}))
+    control.sendall(protocol.encode({"threads": threads, "peak_bytes": peak, "failure": failure}))
     poller = select.poll()
     poller.register(control, select.POLLIN)
     by_handle = {}
@@ -131,7 +142,8 @@ def serve(control, settings, imported):
             if request is None:
                 break
             children += 1
-            if children == MANY_CHILDREN:
+            # A branch shares its memory with the process that it is of, and would make it its own.
+            if children == MANY_CHILDREN and not is_branch:
                 pages.collapse()
             running = start(request, passed, settings)
             by_handle[running.handle] = by_socket[running.job_socket.fileno()] = running
