@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::source::TextRange;
 
 /// Changes whenever the meaning or the layout of the facts does: stored facts of another version are made anew.
-pub const FACTS_VERSION: u32 = 7;
+pub const FACTS_VERSION: u32 = 8;
 
 /// An index into [`FileFacts::symbols`]: a name, or a dotted path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -342,7 +342,7 @@ pub enum KeyPlace {
     Named(Symbol),
     /// `"BN"` in `TABLE["BN"] = BatchNorm`
     Item,
-    /// `"BN"` in `kind = "BN"` and `self.kind = "BN"`
+    /// Anywhere else.
     Value,
     /// The name at the start of an operator's schema: `scale` in `define("scale(Tensor x, float s) -> Tensor")`.
     Schema,
@@ -427,6 +427,8 @@ pub enum MutationKind {
     Attribute,
     /// `TABLE["x"] = x`, `del TABLE["x"]`
     Item,
+    /// `TABLE[__name__] = x`: the item that is the module's own.
+    OwnItem,
     /// `NAMES.append(x)`: the statement is a call of a method whose result nobody keeps; the method is the last of `path`.
     Method,
     /// `@foo.register` over a function or class; the method is the last of `path`.

@@ -127,10 +127,12 @@ pub struct ReplacedRecord {
 /// One edit of upstream's text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EditRecord {
-    /// `timm/layers/x.py:12`; `timm/layers/x.py:12-340` where `before` has but the first lines of what was left out.
+    /// `timm/layers/x.py:12`
     pub upstream: String,
-    /// Ends with a line `...` where more was left out.
+    /// Of much that was left out, the first lines.
     pub before: String,
+    /// How many lines `before` has, and those of them that are not shown.
+    pub lines: u32,
     pub after: String,
     /// One of few sentences, which a library has hundreds of thousands of times.
     pub reason: Cow<'static, str>,

@@ -249,6 +249,7 @@ impl Editing<'_> {
         let at_module_level = import.scope.0 == 0;
         let mut lines = Vec::new();
         let mut external = Vec::new();
+        let mut untouched = 0;
         for (place, imported) in (0u32..).zip(&import.names) {
             let entity = self.index.resolve_imported(definition.file, import, place);
             let name = facts.name(imported.name);
@@ -273,7 +274,8 @@ impl Editing<'_> {
                 Entity::External(object) => {
                     let mark = if self.is_unused(definition, import, local) { UNUSED } else { "" };
                     let imports = external_imports(self.index, import, &object, name, &wanted);
-                    external.extend(imports.into_iter().map(|line| (line + mark, wanted == local)));
+                    untouched += usize::from(wanted == local);
+                    external.extend(imports.into_iter().map(|line| line + mark));
                 }
                 Entity::Module(file) if self.closure.namespaces.contains_key(&file) => {
                     let global = self.names.of(&Named::Module(file));
@@ -291,11 +293,10 @@ impl Editing<'_> {
             }
         }
         // Nothing of it comes from the corpus: the statement stays to the letter.
-        let is_untouched = external.len() == import.names.len() && external.iter().all(|(_, same_name)| *same_name);
-        if is_untouched && self.imports_outside(definition, import) {
+        if untouched == import.names.len() && self.imports_outside(definition, import) {
             return None;
         }
-        lines.extend(external.into_iter().map(|(line, _)| line));
+        lines.extend(external);
         Some(lines)
     }
 
@@ -398,14 +399,26 @@ impl Removed {
     }
 }
 
-/// Entries go with all that stands before the next one, the last one with what stands before the closing brace.
+/// Entries go with all that stands before the next one, the last one with what stands before the closing brace; comments
+/// on lines of their own belong to what stands below them.
 fn without_entries(dictionary: &Dictionary, left_out: &[TextRange], text: &str) -> Vec<Edit> {
     let next = dictionary.entries.iter().skip(1).map(|entry| entry.range.start).chain([dictionary.end]);
     let extents = dictionary.entries.iter().zip(next).filter(|(entry, _)| left_out.contains(&entry.range));
-    let extent =
-        |(entry, end): (&DictionaryEntry, u32)| TextRange::new(own_line(text, entry.range.start), own_line(text, end));
+    let begins = |position| above_comments(text, own_line(text, position));
+    let extent = |(entry, end): (&DictionaryEntry, u32)| TextRange::new(begins(entry.range.start), begins(end));
     let edit = |range| Edit { range, replacement: String::new(), reason: "a shim leaves out this entry" };
     extents.map(extent).map(edit).collect()
+}
+
+/// The start of the comments that stand on lines of their own right above `position`, a start of a line.
+fn above_comments(text: &str, position: u32) -> u32 {
+    let before = &text[..position as usize];
+    let is_comment = |line: &&str| line.trim_start().starts_with('#');
+    let comments = match before.ends_with('\n') {
+        true => before.split_inclusive('\n').rev().take_while(is_comment).map(str::len).sum(),
+        false => 0,
+    };
+    position - u32::try_from(comments).expect("files are below 4 GiB")
 }
 
 /// The start of the line on which nothing stands before `position`, else `position`.

@@ -180,6 +180,7 @@ impl Writing<'_> {
         self.page.edits.push(EditRecord {
             upstream: format!("{}:{line}", self.parts.index.file(definition.file).file.path),
             before: String::new(),
+            lines: 0,
             after: INDENTATION.to_owned(),
             reason: "every line is indented: the definition waits in a function for what upstream imports late".into(),
         });
@@ -387,18 +388,21 @@ impl Page {
     fn note(&mut self, edit: &Edit, path: &str, line: u32, text: &str) {
         let before = edit.range.slice(text);
         let more = line_ends(before.trim_end());
-        let is_shortened = edit.replacement.is_empty() && more >= SHOWN;
-        let (upstream, before) = match is_shortened {
-            true => (format!("{path}:{line}-{}", line + more), first_lines(before)),
-            false => (format!("{path}:{line}"), before.to_owned()),
-        };
-        self.edits.push(EditRecord { upstream, before, after: edit.replacement.clone(), reason: edit.reason.into() });
+        // The last statement of a block leaves a `pass`.
+        let is_left_out = matches!(&*edit.replacement, "" | "pass");
+        let shown = if is_left_out && more >= SHOWN { first_lines(before) } else { before.to_owned() };
+        self.edits.push(EditRecord {
+            upstream: format!("{path}:{line}"),
+            before: shown,
+            lines: more + u32::from(!before.trim_end().is_empty()),
+            after: edit.replacement.clone(),
+            reason: edit.reason.into(),
+        });
     }
 }
 
 fn first_lines(text: &str) -> String {
-    let lines = text.split_inclusive('\n').take(SHOWN as usize);
-    lines.chain(["...\n"]).collect()
+    text.split_inclusive('\n').take(SHOWN as usize).collect()
 }
 
 /// The end of the comment that follows on the same line, or `end` where something else does.

@@ -61,6 +61,7 @@ impl Closing<'_> {
             if replaced.contains(&path) {
                 cuts.members.push((member.range, class.suite));
             } else if let Some((replacement, plugin)) = self.rules.replacement(&path) {
+                self.hold_keys_of_text(&replacement.by);
                 cuts.replaced_members.push((member.range, replacement.by.clone()));
                 self.note(path.clone(), &replacement.by, &replacement.why, plugin);
                 replaced.push(path);

@@ -15,7 +15,9 @@ mod substitutions;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 
-use crate::facts::{Access, Binding, BindingKind, Evaluation, Guard, Mutation, Reference, ReferenceBinding, Symbol};
+use crate::facts::{
+    Access, Binding, BindingKind, Evaluation, Guard, MutationKind, Reference, ReferenceBinding, Symbol,
+};
 use crate::index::{DefinitionId, FileId, Index, Module, Variable};
 use crate::record::{Confidence, ReplacedRecord, UnresolvedName};
 use crate::resolve::{Entity, External, Missing, Resolution};
@@ -289,22 +291,25 @@ impl Closing<'_> {
         }
     }
 
-    /// Whether all external objects that a statement patches say how modules are found, for the sake of its own:
-    /// `sys.modules[__name__] = x` is for those who import the module, and nobody imports what is in a bundle.
+    /// Whether a statement puts another object in the place of its own module, and patches nothing beside that but what
+    /// says how modules are found: `sys.modules[__name__] = x` is for those who import the module, and nobody imports
+    /// what is in a bundle.
     fn replaces_its_module(&self, patch: DefinitionId) -> bool {
         let index = self.index;
         let facts = &index.file(patch.file).facts;
         let statement = index.statement(patch);
-        let patches_others = |mutation: &Mutation| {
+        let patched = statement.mutations.iter().filter_map(|mutation| {
             let path = std::iter::once(&mutation.root).chain(&mutation.path).map(|part| facts.name(*part));
             let path: Vec<&str> = path.collect();
             let (entity, rest) = index.resolve_parts(patch.file, &path);
             let object = self.object_path(&entity, rest).unwrap_or_default();
-            let is_about_modules = |place: &&str| object.starts_with(*place);
-            matches!(entity, Entity::External(_)) && !["sys.modules", "sys.meta_path"].iter().any(is_about_modules)
-        };
-        let names_itself = statement.references.iter().any(|reference| facts.name(reference.name) == "__name__");
-        names_itself && !statement.mutations.iter().any(patches_others)
+            matches!(entity, Entity::External(_)).then_some((mutation.kind, object))
+        });
+        let is_own =
+            |(kind, object): &(MutationKind, String)| *kind == MutationKind::OwnItem && object == "sys.modules";
+        let is_about_modules = |object: &str| object == "sys.modules" || object.starts_with("sys.meta_path");
+        let patched: Vec<_> = patched.collect();
+        patched.iter().any(is_own) && patched.iter().all(|(_, object)| is_about_modules(object))
     }
 
     fn follow(&mut self, definition: DefinitionId) {
@@ -370,11 +375,12 @@ impl Closing<'_> {
     fn need_other_imports(&mut self, definition: DefinitionId, reference: &Reference, written: &str) {
         let ReferenceBinding::LocalImport { import: first, exclusive: false, .. } = reference.binding else { return };
         let index = self.index;
+        let facts = &index.file(definition.file).facts;
         let imports = &index.statement(definition).imports;
         let scope = imports[first as usize].scope;
         for import in imports.iter().filter(|import| import.scope == scope) {
             for (place, imported) in (0..).zip(&import.names) {
-                if imported.alias.unwrap_or(imported.name) == reference.name {
+                if import.local_name(imported, facts) == facts.name(reference.name) {
                     let entity = index.resolve_imported(definition.file, import, place);
                     self.need_entity(definition, reference.range, written, &entity, Confidence::DirectImport);
                 }
@@ -470,15 +476,21 @@ impl Closing<'_> {
         };
         let indexed = self.index.file(module);
         let facts = &indexed.facts;
+        let is_sys = |name: &str| {
+            let is_it = |external: &External| external.object_path().split('.').next() == Some("sys");
+            matches!(self.index.resolve_global(module, name), Entity::External(external) if is_it(&external))
+        };
         let binds_names = |reference: &Reference| match facts.name(reference.name) {
-            "globals" => true,
-            "exec" | "locals" | "setattr" | "sys" | "vars" => reference.evaluation == Evaluation::Eager,
-            _ => false,
+            "globals" | "setattr" | "vars" => true,
+            "exec" | "locals" => reference.evaluation == Evaluation::Eager,
+            name => name == "sys" || is_sys(name),
         };
         let mut references = facts.statements.iter().flat_map(|statement| &statement.references);
         !indexed.file.path.ends_with("__init__.py")
             && indexed.binders("__getattr__").next().is_none()
             && !references.any(binds_names)
+            && !self.index.has_star_of_a_missing_module(module)
+            && !self.index.is_attribute_assigned(name)
             && !self.is_stored_by_a_function(module, name)
     }
 
@@ -507,6 +519,7 @@ impl Closing<'_> {
             why: replacement.why.clone(),
             plugin: plugin.to_owned(),
         });
+        self.hold_keys_of_text(&replacement.by);
         self.closure.external_replacements.insert(path, replacement.clone());
     }
 

@@ -54,19 +54,29 @@ impl Closing<'_> {
     }
 
     /// Notes which keys a definition asks for: those in the names of its classes, and those that it holds as strings. A
-    /// table does not ask for its own.
+    /// table does not ask for the keys of its own entries.
     pub(super) fn hold_keys(&mut self, definition: DefinitionId) {
         let index = self.index;
         let NamedTables { tables, keys } = self.rules.named_tables(index);
-        if keys.is_empty() || tables.contains_key(&definition) {
+        if keys.is_empty() {
             return;
         }
         let statement = index.statement(definition);
+        let own = statement.dictionary.iter().filter(|_| tables.contains_key(&definition));
+        let own: BTreeSet<u32> = own.flat_map(|it| &it.entries).map(|entry| entry.range.start).collect();
         let facts = &index.file(definition.file).facts;
         let names = statement.classes.iter().map(|class| facts.name(class.name));
         let in_names = names.flat_map(|name| keys.iter().filter(move |key| name.contains(&***key)));
-        let written = statement.keys.iter().filter_map(|key| keys.get(&key.value));
+        let written = statement.keys.iter().filter(|key| !own.contains(&key.range.start));
+        let written = written.filter_map(|key| keys.get(&key.value));
         self.held_keys.extend(in_names.chain(written).map(|key| &**key));
+    }
+
+    /// Notes which keys the text of a replacement holds as strings.
+    pub(super) fn hold_keys_of_text(&mut self, text: &str) {
+        let keys = &self.rules.named_tables(self.index).keys;
+        let is_in_it = |key: &&Box<str>| ['"', '\''].iter().any(|quote| text.contains(&format!("{quote}{key}{quote}")));
+        self.held_keys.extend(keys.iter().filter(is_in_it).map(|key| &**key));
     }
 
     /// Takes back the entries that were asked for since. Returns whether there were any.

@@ -15,6 +15,7 @@ impl Closing<'_> {
         for operators in self.rules.operator_namespaces_in(&rule.by) {
             self.need_operator_namespace(&operators.namespace);
         }
+        self.hold_keys_of_text(&rule.by);
         let uses = self.uses_of(variable, self.rules.replacement_facts(rule));
         self.closure.substitutions.insert(variable, Substitution { rule: rule.clone(), uses: uses.clone() });
         let upstream = self.index.file(variable.file).binders(self.index.variable_name(variable)).next();

@@ -130,6 +130,8 @@ pub struct Index {
     resolutions: Vec<Vec<OnceLock<Vec<Resolution>>>>,
     /// The statements that change a variable, in the order in which they run.
     mutations: HashMap<Variable, Vec<DefinitionId>>,
+    /// The names of all attributes that a statement at module level assigns, of whatever object.
+    assigned_attributes: HashSet<Box<str>>,
     operators: Operators,
 }
 
@@ -146,6 +148,7 @@ impl Index {
             imports: ImportGraph::default(),
             resolutions: Vec::new(),
             mutations: HashMap::new(),
+            assigned_attributes: HashSet::new(),
             operators: Operators::default(),
         };
         for source in sources {
@@ -157,6 +160,7 @@ impl Index {
         }
         index.imports = ImportGraph::build(&index);
         index.mutations = mutations::of(&index);
+        index.assigned_attributes = mutations::assigned_attributes(&index);
         index.operators = operators::of(&index);
         index.resolutions = index.files.iter().map(|file| vec![OnceLock::new(); file.facts.statements.len()]).collect();
         index
@@ -234,6 +238,12 @@ impl Index {
 
     pub fn imports(&self) -> &ImportGraph {
         &self.imports
+    }
+
+    /// Whether a module may have the attribute `name` because some statement, of its own or of another module, says
+    /// `object.name = ...`.
+    pub fn is_attribute_assigned(&self, name: &str) -> bool {
+        self.assigned_attributes.contains(name)
     }
 
     /// The statements that change `variable` after it was bound, in the order in which CPython would run them.

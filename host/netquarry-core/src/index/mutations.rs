@@ -1,6 +1,6 @@
 //! Which statements change which variables after they were bound.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::{DefinitionId, FileId, Index, Variable};
 use crate::facts::{Mutation, MutationKind, StatementKind};
@@ -55,6 +55,18 @@ pub(super) fn of(index: &Index) -> HashMap<Variable, Vec<DefinitionId>> {
     mutations
 }
 
+pub(super) fn assigned_attributes(index: &Index) -> HashSet<Box<str>> {
+    let mut names = HashSet::new();
+    for (_, file) in index.files() {
+        for mutation in file.facts.statements.iter().flat_map(|statement| &statement.mutations) {
+            if let (MutationKind::Attribute, Some(name)) = (mutation.kind, mutation.path.last()) {
+                names.insert(file.facts.name(*name).into());
+            }
+        }
+    }
+    names
+}
+
 /// The statements of `file` that assign to attributes or items of objects outside the index.
 pub(super) fn external_patches(index: &Index, file: FileId) -> Vec<DefinitionId> {
     let facts = &index.file(file).facts;
@@ -62,7 +74,7 @@ pub(super) fn external_patches(index: &Index, file: FileId) -> Vec<DefinitionId>
     for (position, statement) in (0u32..).zip(&facts.statements) {
         let is_patch = statement.kind != StatementKind::MainGuard
             && statement.mutations.iter().any(|mutation| {
-                matches!(mutation.kind, MutationKind::Attribute | MutationKind::Item)
+                matches!(mutation.kind, MutationKind::Attribute | MutationKind::Item | MutationKind::OwnItem)
                     && matches!(index.resolve_global(file, facts.name(mutation.root)), Entity::External(_))
             });
         if is_patch {
@@ -81,7 +93,7 @@ fn target(index: &Index, definition: DefinitionId, mutation: &Mutation) -> Optio
     let Entity::Variable(variable) = entity else { return None };
     let is_making = definition.file == variable.file || index.is_defined_by_statement(variable);
     let belongs = match mutation.kind {
-        MutationKind::Attribute | MutationKind::Item | MutationKind::Quoted => true,
+        MutationKind::Attribute | MutationKind::Item | MutationKind::OwnItem | MutationKind::Quoted => true,
         MutationKind::Method => is_making || rest.last().is_some_and(|method| CONTAINER_MUTATORS.contains(method)),
         MutationKind::Decorator => is_making,
     };

@@ -124,7 +124,7 @@ fn human(record: &BlockRecord, code: Option<&str>, out: &Path, console: &Console
 
 /// An edit in one line.
 fn edited(edit: &EditRecord, record: &BlockRecord) -> String {
-    let EditRecord { upstream, before, after, reason } = edit;
+    let EditRecord { upstream, before, lines, after, reason } = edit;
     let what = match (before.trim(), after.trim()) {
         // The whole definition that begins there.
         ("", "") => {
@@ -136,18 +136,19 @@ fn edited(edit: &EditRecord, record: &BlockRecord) -> String {
         (old, new) if old.split_whitespace().eq(new.split_whitespace()) => {
             format!("indented, {}", human_things(old.lines().count(), "line"))
         }
-        ("", new) => format!("added {}", first_line(new)),
-        (old, "") => format!("left out {}", first_line(old)),
-        (old, new) => format!("{} became {}", first_line(old), first_line(new)),
+        ("", new) => format!("added {}", first_line(new, new.lines().count())),
+        (old, "" | "pass") => format!("left out {}", first_line(old, *lines as usize)),
+        (old, new) => {
+            format!("{} became {}", first_line(old, *lines as usize), first_line(new, new.lines().count()))
+        }
     };
     format!("  {upstream}: {what}: {reason}\n")
 }
 
-/// `` `if a:` …(+2 lines) `` of a text without blanks around it
-fn first_line(text: &str) -> String {
-    let mut lines = text.lines();
-    let first = lines.next().unwrap_or_default().trim_end();
-    match lines.count() {
+/// `` `if a:` …(+2 lines) `` of a text of so many lines, without blanks around it
+fn first_line(text: &str, lines: usize) -> String {
+    let first = text.lines().next().unwrap_or_default().trim_end();
+    match lines.saturating_sub(1) {
         0 => format!("`{first}`"),
         rest => format!("`{first}` …(+{})", human_things(rest, "line")),
     }
@@ -272,10 +273,9 @@ mod tests {
         });
         let told = |before: &str, after: &str| {
             let (before, after) = (before.to_owned(), after.to_owned());
-            edited(
-                &EditRecord { upstream: "timm/layers/x.py:12".to_owned(), before, after, reason: "why".into() },
-                &record,
-            )
+            let lines = u32::try_from(before.lines().count()).unwrap();
+            let upstream = "timm/layers/x.py:12".to_owned();
+            edited(&EditRecord { upstream, before, lines, after, reason: "why".into() }, &record)
         };
         let lines = [
             told("a", "b"),
@@ -284,6 +284,7 @@ mod tests {
             told("a\n  b\n", "    a\n      b\n"),
             told("", "pass"),
             told("x = 1\n", ""),
+            told("def f(self):\n    return 1\n", "pass"),
         ];
         insta::assert_snapshot!(lines.concat());
     }

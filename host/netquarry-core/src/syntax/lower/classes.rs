@@ -73,8 +73,10 @@ impl Lowerer<'_> {
     }
 
     fn members(&mut self, body: &[ast::Stmt]) -> Vec<Member> {
-        let docstring = self.docstring(body);
-        let documentation = docstring.map(|range| Member { name: self.names.identifier("__doc__"), range });
+        // Of the statement, which has parentheses that the string itself may stand in.
+        let statement = body.first().filter(|_| self.docstring(body).is_some());
+        let range = statement.map(|statement| self.text.original_range(statement.range().into()));
+        let documentation = range.map(|range| Member { name: self.names.identifier("__doc__"), range });
         documentation.into_iter().chain(body.iter().filter_map(|statement| self.member(statement))).collect()
     }
 

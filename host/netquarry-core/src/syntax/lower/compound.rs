@@ -2,6 +2,7 @@
 
 use rustpython_parser::ast::{self, Ranged};
 
+use super::targets::is_own_item;
 use super::{Context, Lowerer};
 use crate::facts::{BindingKind, Evaluation, Guard};
 use crate::syntax::text::Span;
@@ -156,7 +157,7 @@ fn replaces_module(statement: &ast::Stmt) -> bool {
     assignment.targets.iter().any(|target| {
         let ast::Expr::Subscript(item) = target else { return false };
         let is_modules = matches!(&*item.value, ast::Expr::Attribute(modules) if modules.attr.as_str() == "modules");
-        is_modules && matches!(&*item.slice, ast::Expr::Name(name) if name.id.as_str() == "__name__")
+        is_modules && is_own_item(item)
     })
 }
 

@@ -113,6 +113,8 @@ impl Lowerer<'_> {
     fn constant(&mut self, constant: &ast::ExprConstant) {
         if self.context.in_annotation {
             self.quoted_annotation(constant);
+        } else {
+            self.key_by_itself(constant);
         }
     }
 

@@ -1,10 +1,14 @@
 //! Short strings that may be keys: of a registry, or of what a configuration names.
 
+use std::collections::HashSet;
+use std::iter;
+
 use rustpython_parser::ast::{self, Ranged};
 
 use super::Lowerer;
 use super::calls::{is_identifier, string_constant};
 use crate::facts::{Dictionary, DictionaryEntry, KeyPlace, KeyString, StatementKind};
+use crate::source::TextRange;
 use crate::syntax::names::normalized;
 use crate::syntax::scopes::MODULE;
 use crate::syntax::text::Span;
@@ -43,26 +47,45 @@ impl Lowerer<'_> {
         self.note_keys(KeyPlace::Item, slice);
     }
 
-    /// `options["type"] = "BN"`, `self.kind = "BN"`
+    /// `options["type"] = "BN"`
     pub(super) fn keys_of_assignment(&mut self, targets: &[ast::Expr], value: &ast::Expr) {
         for target in targets {
-            match target {
-                ast::Expr::Subscript(subscript) => self.note_named_key(&subscript.slice, value),
-                ast::Expr::Name(_) | ast::Expr::Attribute(_) => {
-                    if let Some(ast::Constant::Str(text)) = string_constant(value).map(|constant| &constant.value) {
-                        self.note_key(KeyPlace::Value, value, text);
-                    }
-                }
-                _ => {}
+            if let ast::Expr::Subscript(subscript) = target {
+                self.note_named_key(&subscript.slice, value);
             }
         }
+    }
+
+    /// Any string, whatever becomes of it.
+    pub(super) fn key_by_itself(&mut self, constant: &ast::ExprConstant) {
+        if let ast::Constant::Str(text) = &constant.value
+            && may_be_key(text)
+        {
+            let range = self.text.original_range(constant.range.into());
+            self.draft.statement.keys.push(KeyString { range, place: KeyPlace::Value, value: text.as_str().into() });
+        }
+    }
+
+    /// Leaves out strings by themselves that are noted with their place too.
+    pub(super) fn settle_keys(&mut self) {
+        let keys = &mut self.draft.statement.keys;
+        let is_by_itself = |key: &KeyString| key.place == KeyPlace::Value;
+        let placed: HashSet<TextRange> = keys.iter().filter(|key| !is_by_itself(key)).map(|key| key.range).collect();
+        keys.retain(|key| !is_by_itself(key) || !placed.contains(&key.range));
     }
 
     /// The dictionary that the statement at hand binds to a name.
     pub(super) fn note_dictionary(&mut self, value: &ast::Expr) {
         let (ast::Expr::Dict(dictionary), StatementKind::Assign) = (value, self.draft.statement.kind) else { return };
-        let entries = dictionary.keys.iter().zip(&dictionary.values).map(|(key, value)| {
+        let opening = u32::from(dictionary.start()) + 1;
+        let before = iter::once(opening).chain(dictionary.values.iter().map(|value| value.end().into()));
+        let entries = dictionary.keys.iter().zip(&dictionary.values).zip(before).map(|((key, value), before)| {
             let key = string_constant(key.as_ref()?)?;
+            let gap = self.text.slice(Span { start: before, end: key.start().into() });
+            // The parentheses around a key are no part of its range.
+            if without_comments(gap).any(|line| line.contains('(')) {
+                return None;
+            }
             let span = Span { start: key.start().into(), end: value.end().into() };
             let range = self.text.original_range(span);
             key.value.as_str().map(|key| DictionaryEntry { key: key.as_str().into(), range })
@@ -105,8 +128,7 @@ impl Lowerer<'_> {
             Some(name) => (KeyPlace::Schema, name),
             None => (place, text),
         };
-        let is_key = !text.is_empty() && text.len() <= LONGEST_KEY && !text.contains(char::is_whitespace);
-        if is_key {
+        if may_be_key(text) {
             let range = self.text.original_range(value.range().into());
             self.draft.statement.keys.push(KeyString { range, place, value: text.into() });
         }
@@ -158,6 +180,14 @@ impl Lowerer<'_> {
         };
         (text.len() <= LONGEST_CONSTANT).then_some(text)
     }
+}
+
+fn may_be_key(text: &str) -> bool {
+    !text.is_empty() && text.len() <= LONGEST_KEY && !text.contains(char::is_whitespace)
+}
+
+fn without_comments(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().map(|line| line.split('#').next().expect("split yields at least one part"))
 }
 
 /// The operator that a schema is about: `scale` in `scale(Tensor x) -> Tensor`.

@@ -190,6 +190,7 @@ impl<'a> Lowerer<'a> {
                 self.draft = draft;
                 self.draft.statement.kind = statements::kind(statement);
                 self.statement(statement);
+                self.settle_keys();
                 let draft = std::mem::replace(&mut self.draft, Draft::new(span, limit, self.text));
                 self.finished.push(draft);
             }

@@ -24,7 +24,8 @@ impl Lowerer<'_> {
                     return;
                 }
                 self.key_of_item(&subscript.slice);
-                self.mutation(target, MutationKind::Item);
+                let is_own = kind != BindingKind::Deletion && is_own_item(subscript);
+                self.mutation(target, if is_own { MutationKind::OwnItem } else { MutationKind::Item });
                 self.expression(&subscript.value, Role::Value);
                 self.value(&subscript.slice);
             }
@@ -63,7 +64,9 @@ impl Lowerer<'_> {
         };
         // What hangs behind a subscript or a call changes an item, or what a method gave.
         let kind = match kind {
-            MutationKind::Attribute | MutationKind::Item if chain.called => MutationKind::Method,
+            MutationKind::Attribute | MutationKind::Item | MutationKind::OwnItem if chain.called => {
+                MutationKind::Method
+            }
             MutationKind::Attribute | MutationKind::Method if chain.subscripted => MutationKind::Item,
             kind => kind,
         };
@@ -100,6 +103,11 @@ impl Lowerer<'_> {
             _ => None,
         }
     }
+}
+
+/// `TABLE[__name__]`
+pub(super) fn is_own_item(subscript: &ast::ExprSubscript) -> bool {
+    matches!(&*subscript.slice, ast::Expr::Name(name) if name.id.as_str() == "__name__")
 }
 
 #[derive(Default)]
