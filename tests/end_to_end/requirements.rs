@@ -37,16 +37,20 @@ fn playground() -> Playground {
         ("optional", "import sniffio as it", "Optional"),
         ("guarded", "try:\n    import h11 as it\nexcept ImportError:\n    it = None", "Guarded"),
         ("undeclared", "import six as it", "Undeclared"),
-        // Its module needs what the block does not.
-        ("beside", "import sniffio\nimport math as it", "Beside"),
     ];
     for (file, import_it, name) in modules {
         playground.write(&format!("tunnels/tunnels/{file}.py"), &module(import_it, name));
     }
     playground.write("tunnels/tunnels/late.py", LATE);
+    playground.write("tunnels/tunnels/beside.py", BESIDE);
     playground.write("tunnels/tunnels/inner.py", INNER);
     playground
 }
+
+/// A block whose module needs what the block itself does not.
+const BESIDE: &str = "import sniffio\nfrom torch import nn\n\n\nclass Beside(nn.Module):\n    def __init__(self):\n        \
+                      super().__init__()\n        self.layer = nn.Linear(4, 4)\n\n    def forward(self, x):\n        \
+                      return self.layer(x).relu()\n\n\ndef version():\n    return sniffio.__version__\n";
 
 /// A block that imports a module late, which imports at its top what nobody declares.
 const LATE: &str = "from torch import nn\n\n\nclass Late(nn.Module):\n    def __init__(self):\n        \
@@ -81,7 +85,8 @@ fn what_a_source_declares_is_installed_for_its_bundles() {
     assert_eq!(run["installed"], json!(["PySocks==1.7.1", "sniffio==1.3.1"]));
 
     // A file of the library is validated with what it was validated with before.
-    playground.mine(&["validate", "out/blocks/Needed.py", "--level", "parity", "--gate", "parity"]).succeeded();
+    let files = ["out/blocks/Needed.py", "out/blocks/Beside.py"];
+    playground.mine(&["validate", files[0], files[1], "--level", "parity", "--gate", "parity"]).succeeded();
 
     // Everything that was installed is kept, for another library without a network too.
     playground.mine(&["run", "--level", "parity", "--offline", "--rebuild-index", "--out", "again"]).succeeded();

@@ -32,6 +32,7 @@ pub struct BlockSummary {
 
 /// Where the text of a block lies: in memory, or somewhere from where it is read whenever it is asked for.
 pub trait CodeText: fmt::Debug + Send + Sync {
+    /// Nothing where it cannot be read, which whoever made this has to notice and tell.
     fn read(&self) -> Arc<str>;
 }
 
@@ -76,9 +77,9 @@ pub struct ReadCode {
 impl Deref for ReadCode {
     type Target = str;
 
-    /// Of a text that could not be read there is nothing.
+    /// Of a text that could not be read there is nothing; whoever holds the texts knows and says so.
     fn deref(&self) -> &str {
-        self.text.get(self.start..).unwrap_or_default()
+        if self.text.is_empty() { "" } else { &self.text[self.start..] }
     }
 }
 

@@ -323,9 +323,8 @@ pub struct Call {
     pub statement_in: Option<Suite>,
 }
 
-/// A short string without spaces that stands among the arguments of a call, as a value of a dictionary, as the key under
-/// which an item is set or as what a name or an attribute is set to: a literal or, at module level, what is put together of literals and of the names that the file
-/// binds to them.
+/// A short string without spaces: a literal or, where it may be a key and at module level, what is put together of literals
+/// and of the names that the file binds to them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyString {
     pub range: TextRange,

@@ -94,6 +94,22 @@ pub struct ClosureRecord {
     pub confidence: Option<Confidence>,
 }
 
+impl ClosureRecord {
+    /// The source of the definition: `timm`.
+    pub fn source(&self) -> &str {
+        self.parts().0
+    }
+
+    /// Its dotted path there: `timm.layers.drop.drop_path`.
+    pub fn dotted_path(&self) -> &str {
+        self.parts().1
+    }
+
+    fn parts(&self) -> (&str, &str) {
+        self.definition.split_once(':').unwrap_or(("", &self.definition))
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct UnresolvedName {
     pub name: String,
@@ -196,7 +212,7 @@ pub struct BlockRecord {
     /// PEP 508 requirements, sorted.
     pub requirements: Vec<String>,
     /// Those of `requirements` that are only assumed from the name of an import: no source of the bundle declares a
-    /// distribution of this name, or is one.
+    /// distribution of this name, and no source of the corpus is one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub assumed_requirements: Vec<String>,
     /// Distributions that were installed beside the environment for the bundle to be validated with, sorted by name.

@@ -89,7 +89,7 @@ pub fn add_lookups(all: &mut Lookups, record: &BlockRecord) {
 
 fn lookup(closed: &ClosureRecord) -> Option<(String, Lookup)> {
     let (source, user) = closed.needed_by.as_ref()?.split_once(':')?;
-    let (_, chosen) = closed.definition.split_once(':')?;
+    let chosen = closed.dotted_path();
     let module = |path: &str| path.rsplit_once('.').map(|(module, _)| module.to_owned());
     let lookup = Lookup {
         user: module(user)?,

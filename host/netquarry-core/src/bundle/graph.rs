@@ -108,8 +108,8 @@ impl Graph {
     }
 
     /// The same with one node in the place of each late group that is a function; those of imports alone come first, and
-    /// need nothing. Writing the function needs nothing, calling it all that
-    /// its items need; and whatever holds an import statement that calls it needs it as it runs.
+    /// need nothing. Writing the function needs nothing, calling it all that its items need; and whatever holds an import
+    /// statement that calls it needs it as it runs.
     pub(super) fn folded(&self, late: &Late) -> Self {
         let mut nodes: Vec<Node> = Vec::new();
         let mut of_group = vec![None; late.groups().len()];

@@ -22,7 +22,7 @@ pub(super) type Place = (DefinitionId, usize);
 pub(super) struct Gateway {
     pub(super) place: Place,
     pub(super) at_module_level: bool,
-    /// It stands in a `try`, so that what it raises may be caught.
+    /// It stands in a `try` or a `with`, so that what it raises may be caught.
     is_tried: bool,
     /// The files that then run, by imported module.
     reached: Vec<FileSet>,
@@ -81,7 +81,7 @@ impl Late {
         self.groups[group].items.is_empty() && gateways.filter(|gateway| gateway.place == place).all(is_at_top)
     }
 
-    /// Whether an import statement that runs the group stands in a `try`.
+    /// Whether what an import statement raises that runs the group may be caught around it.
     pub(super) fn is_tried(&self, group: &Group) -> bool {
         group.gateways.iter().any(|gateway| self.gateways[*gateway].is_tried)
     }
@@ -165,7 +165,8 @@ fn gateways(index: &Index, closure: &Closure) -> Vec<Gateway> {
             if !files.is_empty() {
                 let reached = files.into_iter().map(|file| index.imports().always_imports(file)).collect();
                 let at_module_level = import.stands_in.0 == 0;
-                let is_tried = import.guards.iter().any(|guard| matches!(guard, Guard::TryImport | Guard::Try));
+                let may_catch = |guard: &Guard| matches!(guard, Guard::TryImport | Guard::Try | Guard::With);
+                let is_tried = import.guards.iter().any(may_catch);
                 gateways.push(Gateway { place: (*definition, number), at_module_level, is_tried, reached });
             }
         }

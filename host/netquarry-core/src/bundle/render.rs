@@ -119,7 +119,7 @@ impl Writing<'_> {
         }
     }
 
-    /// A function that runs its items once. One of imports alone needs no such mark: Python runs a module once.
+    /// A function that runs its items once. One of imports alone needs no `begun`: Python runs a module once.
     fn late_group(&mut self, number: usize) {
         let parts = self.parts;
         let group = &parts.late.groups()[number];
@@ -154,7 +154,8 @@ impl Writing<'_> {
             self.page.indent(start);
             self.page.push(&format!("    except BaseException:\n        del {function}.begun\n        raise\n"));
         }
-        // Import statements it runs anyway; what is raised while it traces no handler of the block would catch.
+        // Import statements it runs anyway. What is raised while it traces reaches no handler of the block, not one further
+        // out either: where the import itself stands in a `try`, as those do that may fail, it is left to break the graph.
         let has_star = statements.iter().any(|(statement, _)| is_star(statement));
         if (has_star || !items.is_empty()) && !parts.late.is_tried(group) {
             let mark = format!("\n\n{function}._dynamo_marked_constant = True");

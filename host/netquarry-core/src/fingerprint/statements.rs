@@ -16,7 +16,8 @@ use crate::syntax::{Outline, OutlineDefinition};
 /// The statements that were read last, by their text.
 ///
 /// A statement takes about [`SIZE_FACTOR`] times its text. When half of [`CAPACITY`] has come in since the last time, what
-/// nobody asked for since then is forgotten: memory does not grow with the number of codes.
+/// nobody asked for since then is forgotten: their memory does not grow with the number of codes. The numbers of their
+/// shingles stay, some 20 bytes for each that is new.
 #[derive(Default)]
 pub(super) struct Statements {
     known: Mutex<Generations>,

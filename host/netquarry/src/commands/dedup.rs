@@ -1,5 +1,6 @@
 //! `netquarry dedup run [INPUT]`: deduplication alone, of a library or of a folder of Python files.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::Path;
@@ -110,7 +111,8 @@ fn with_preset(arguments: &DedupRunArguments, settings: &Settings) -> Result<Set
 /// What was found, with its file's text in the spool.
 struct Model {
     contender: Contender,
-    text: Spooled<str>,
+    /// Its file, to the byte.
+    file: Spooled<[u8]>,
     /// Where it goes below `kept/`.
     path: String,
 }
@@ -142,7 +144,7 @@ struct Found {
     source: String,
     priority: u32,
     level: u8,
-    text: String,
+    bytes: Vec<u8>,
     /// Where in the text the code starts.
     code_start: usize,
     path: String,
@@ -150,10 +152,14 @@ struct Found {
 
 impl Found {
     fn spooled(self, spool: &Arc<Spool>) -> Result<Model, Problem> {
-        let text = spool.put_text(&self.text)?;
+        // What is not UTF-8 is replaced, since only the tokens count.
+        let text = String::from_utf8_lossy(&self.bytes);
+        let is_whole = matches!(text, Cow::Borrowed(_));
+        let text = spool.put_text(&text)?;
+        let file = if is_whole { text.as_bytes() } else { spool.put(&self.bytes)? };
         let code = Code::behind(SpooledCode { spool: Arc::clone(spool), text }, self.code_start);
         let Self { block, name, source, priority, level, path, .. } = self;
-        Ok(Model { contender: Contender { block, name, source, priority, level, code }, text, path })
+        Ok(Model { contender: Contender { block, name, source, priority, level, code }, file, path })
     }
 }
 
@@ -169,15 +175,18 @@ fn models(input: &Path, spool: &Arc<Spool>) -> Result<Models, Problem> {
 /// A promoted block of the library in `folder`; `None` for the others.
 fn block_of_library(folder: &Path, record: BlockRecord) -> Option<Result<Found, Problem>> {
     let file = record.bundle?.strip_prefix("blocks/")?.to_owned();
-    let found = read(&folder.join("blocks").join(&file)).map(|text| Found {
-        block: record.block,
-        name: record.name,
-        source: record.source.name,
-        priority: record.source.priority,
-        level: record.level,
-        code_start: text.len() - header::strip(&text).len(),
-        text,
-        path: file,
+    let found = read(&folder.join("blocks").join(&file)).map(|bytes| {
+        let text = String::from_utf8_lossy(&bytes);
+        Found {
+            block: record.block,
+            name: record.name,
+            source: record.source.name,
+            priority: record.source.priority,
+            level: record.level,
+            code_start: text.len() - header::strip(&text).len(),
+            bytes,
+            path: file,
+        }
     });
     Some(found)
 }
@@ -201,31 +210,29 @@ fn python_files(folder: &Path, spool: &Arc<Spool>) -> Result<Models, Problem> {
     }
     paths.sort();
     let found = |path: std::path::PathBuf| {
-        let text = read(&path)?;
+        let bytes = read(&path)?;
         let block = path.strip_prefix(folder).unwrap_or(&path).to_string_lossy().into_owned();
         let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         let path = block.clone();
-        Ok(Found { block, name, source: String::new(), priority: 1, level: 0, text, code_start: 0, path })
+        Ok(Found { block, name, source: String::new(), priority: 1, level: 0, bytes, code_start: 0, path })
     };
     Models::of(spool, paths.into_iter().map(found))
 }
 
-/// Code as text; what is not UTF-8 is replaced, since only its tokens count.
-fn read(path: &Path) -> Result<String, Problem> {
-    let bytes = fs::read(path).map_err(|error| Problem::io("read", path, error))?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+fn read(path: &Path) -> Result<Vec<u8>, Problem> {
+    fs::read(path).map_err(|error| Problem::io("read", path, error))
 }
 
 fn files<'a>(spool: &'a Spool, models: &[Model], decisions: &HashMap<String, DedupDecision>) -> Files<'a> {
     let mut files = Files::new();
     let mut lines = String::new();
-    for Model { contender, text, path } in models {
+    for Model { contender, file, path } in models {
         let decision = &decisions[&contender.block];
         let line = Decision { block: &contender.block, decision };
         lines.push_str(&serde_json::to_string(&line).expect("a decision has string keys"));
         lines.push('\n');
         if decision.decision == DedupOutcome::Kept {
-            files.insert(format!("kept/{path}"), Content::Spooled { spool, bytes: text.as_bytes() });
+            files.insert(format!("kept/{path}"), Content::Spooled { spool, bytes: *file });
         }
     }
     files.insert("decisions.jsonl".to_owned(), Content::Bytes(lines.into_bytes()));

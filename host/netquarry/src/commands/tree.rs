@@ -60,7 +60,7 @@ impl<F: Fn(&str) -> String> Tree<'_, F> {
 
 /// `timm.layers.drop.drop_path` without the source, which stands in the provenance.
 fn name(record: &ClosureRecord) -> &str {
-    record.definition.split_once(':').map_or(&record.definition, |(_, path)| path)
+    record.dotted_path()
 }
 
 fn reason(record: &ClosureRecord) -> String {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use netquarry_core::facts::{ClassFacts, FileFacts, ImportForm};
-use netquarry_core::record::{BlockRecord, InstalledDistribution};
+use netquarry_core::record::{BlockRecord, ClosureRecord, InstalledDistribution};
 use netquarry_core::syntax;
 use netquarry_core::verdict::{Evidence, Failure, Level, Outcome, Verdict};
 use serde::Serialize;
@@ -16,7 +16,7 @@ use super::listing::{Row, in_one_line, list};
 use super::{Ending, of_library};
 use crate::arguments::PipelineArguments;
 use crate::configuration::{FILE_NAME, Settings};
-use crate::console::{Console, Format};
+use crate::console::{Console, Format, Task};
 use crate::driver::context::Context;
 use crate::driver::fetch;
 use crate::driver::layers::{asked_for, recorded};
@@ -29,6 +29,7 @@ use crate::findings::level_name;
 use crate::interrupt;
 use crate::library::distribution_name::{distribution_name, normalised};
 use crate::library::manifest;
+use crate::library::run_record::CorpusOrigin;
 use crate::problem::Problem;
 use crate::quantity::human_things;
 use crate::table::Align;
@@ -80,11 +81,12 @@ pub(super) fn files(
     settings: &Settings,
     console: &Console,
 ) -> Result<Ending, Problem> {
-    let mut libraries = Libraries::default();
+    let files: Vec<(PathBuf, Option<String>)> = files.iter().map(|named| parted(named)).collect();
+    let libraries = Libraries::of(files.iter().map(|(file, _)| file.as_path()))?;
     let (mut readable, mut jobs) = (Vec::new(), Vec::new());
-    for named in files {
-        let (file, class) = parted(named);
-        let library = libraries.record(&file)?;
+    for (file, class) in &files {
+        let (file, class) = (file.clone(), class.clone());
+        let library = libraries.record(&file).cloned();
         let record = library.as_ref().map(|(_, record)| record);
         match job(&file, class.or_else(|| Some(record?.name.clone())), record, console) {
             Ok((job, packages)) => {
@@ -99,12 +101,12 @@ pub(super) fn files(
     }
     let wanted = wanted(asked, settings);
     let environment = Python::start(settings, console)?.wait(console)?;
-    // Only to compare with upstream takes a corpus. Bundles of another library have theirs compared if it is the same.
-    let library = readable.iter().find_map(|named| Some(&named.library.as_ref()?.0));
-    let of_library = match library.filter(|_| settings.level >= Level::Parity) {
-        Some(library) => Some(of_library(settings.clone(), library, console)?),
-        None => None,
+    // Only to compare with upstream takes a corpus.
+    let library = match settings.level >= Level::Parity {
+        true => library_of(&readable, settings)?,
+        false => None,
     };
+    let of_library = library.map(|library| of_library(settings.clone(), library, console)).transpose()?;
     let context = of_library.as_ref().map(|settings| Context::open(settings, console)).transpose()?;
     let fetched =
         context.as_ref().map(|context| fetch::fetch(context, fetch::corpus(context.settings)?)).transpose()?;
@@ -118,39 +120,22 @@ pub(super) fn files(
         job.layers = recorded(record, &environment, settings, console)?;
         job.upstream = upstreams.as_ref().and_then(|upstreams| upstream(record, upstreams));
     }
-    if let (Some(context), Some(fetched), Some(upstreams)) = (&context, &fetched, &upstreams) {
-        upstreams.write()?;
-        let mut provision = Provision::new(context, &environment, &fetched.sources);
-        let want = |named: &Named| named.record().map(Want::of_record).unwrap_or_default();
-        let wants: Vec<Want> = readable.iter().map(want).collect();
-        provision.install(wants.iter(), true)?;
-        for (job, want) in jobs.iter_mut().zip(&wants) {
-            let Some(upstream) = &mut job.upstream else { continue };
-            upstream.layers = provision.upstream_layers(want, &job.layers);
+    let wants = readable.iter().map(|named| named.record().map(Want::of_record).unwrap_or_default()).collect();
+    let provision = match (&context, &fetched, &upstreams) {
+        (Some(context), Some(fetched), Some(upstreams)) => {
+            upstreams.write()?;
+            Some(Provision::new(context, &environment, &fetched.sources))
         }
-    }
-    let task = console.task("Validating", "files", jobs.len() as u64);
-    let verdicts: Mutex<Vec<Option<Verdict>>> = Mutex::new(vec![None; jobs.len()]);
-    let on_verdict = |job: &Job, verdict: Verdict| {
-        let position: usize = job.id.parse().expect("the position was written there");
-        verdicts.lock().expect("no panic while collecting")[position] = Some(verdict);
-        task.advance(1);
+        _ => None,
     };
-    let numbered = jobs.iter().enumerate().map(|(position, job)| Job { id: position.to_string(), ..job.clone() });
-    let waiting = numbered.take_while(|_| !interrupt::requested());
-    validate::validate(waiting, &environment, &options(settings.level, settings.jobs), &on_verdict)?;
-    interrupt::check()?;
+    let task = console.task("Validating", "files", jobs.len() as u64);
+    let verdicts = Validation { environment: &environment, settings, task: &task, wants, provision }.all(&mut jobs)?;
     task.finish("Validated", &human_things(jobs.len(), "file"));
-
-    let verdicts = verdicts.into_inner().expect("no panic while collecting");
     let rows: Vec<FileRow> = jobs
         .iter()
         .zip(&readable)
         .zip(verdicts)
-        .map(|((job, named), verdict)| {
-            let verdict = verdict.expect("every job has a verdict where nobody interrupts");
-            row(job, named, verdict, &environment, settings)
-        })
+        .map(|((job, named), verdict)| row(job, named, verdict, &environment, settings))
         .collect();
     tell_hints(&rows, console);
     let ending = match rows.iter().all(|row| row.level >= wanted as u8) {
@@ -159,6 +144,81 @@ pub(super) fn files(
         false => Ending::Findings,
     };
     list(console, &rows, ending)
+}
+
+/// The library that gives the corpus: all bundles have to be of one corpus, unless the user names another.
+fn library_of<'n>(named: &'n [Named], settings: &Settings) -> Result<Option<&'n Path>, Problem> {
+    let libraries: BTreeSet<&Path> =
+        named.iter().filter_map(|named| named.library.as_ref().map(|(library, _)| library.as_path())).collect();
+    let Some(first) = libraries.first().copied() else { return Ok(None) };
+    if !settings.corpus_was_asked_for {
+        let origin = |library: &Path| CorpusOrigin::of_library(library, Path::new("/"));
+        let origin_of_first = origin(first)?;
+        for other in &libraries {
+            if origin(other)? != origin_of_first {
+                let (first, other) = (first.display(), other.display());
+                return Err(Problem::new(format!("`{first}` and `{other}` are libraries of different corpora"))
+                    .because("at this level files are compared with the corpus of their library")
+                    .help("validate the files of one library at a time, or name a corpus with --corpus"));
+            }
+        }
+    }
+    Ok(Some(first))
+}
+
+/// Validation of files, in rounds where upstream misses what can be had.
+struct Validation<'a> {
+    environment: &'a Environment,
+    settings: &'a Settings,
+    task: &'a Task<'a>,
+    /// What each file's record names.
+    wants: Vec<Want>,
+    /// Where there is an upstream to compare with.
+    provision: Option<Provision<'a>>,
+}
+
+impl Validation<'_> {
+    fn all(mut self, jobs: &mut [Job]) -> Result<Vec<Verdict>, Problem> {
+        let mut verdicts = vec![None; jobs.len()];
+        let mut pending: Vec<usize> = (0..jobs.len()).collect();
+        while !pending.is_empty() {
+            self.give_upstream(jobs, &pending)?;
+            self.run(jobs, &pending, &mut verdicts)?;
+            let Some(provision) = &self.provision else { break };
+            let wants = &mut self.wants;
+            pending
+                .retain(|at| verdicts[*at].as_ref().is_some_and(|it| provision.extend_upstream(&mut wants[*at], it)));
+        }
+        Ok(verdicts
+            .into_iter()
+            .map(|verdict| verdict.expect("every job has a verdict where nobody interrupts"))
+            .collect())
+    }
+
+    /// Installs what the upstream of these files needs.
+    fn give_upstream(&mut self, jobs: &mut [Job], pending: &[usize]) -> Result<(), Problem> {
+        let Some(provision) = &mut self.provision else { return Ok(()) };
+        provision.install(pending.iter().map(|at| &self.wants[*at]), true)?;
+        for at in pending {
+            let Job { layers, upstream: Some(upstream), .. } = &mut jobs[*at] else { continue };
+            upstream.layers = provision.upstream_layers(&self.wants[*at], layers);
+        }
+        Ok(())
+    }
+
+    fn run(&self, jobs: &[Job], pending: &[usize], verdicts: &mut [Option<Verdict>]) -> Result<(), Problem> {
+        let verdicts = Mutex::new(verdicts);
+        let on_verdict = |job: &Job, verdict: Verdict| {
+            let position: usize = job.id.parse().expect("the position was written there");
+            let first = verdicts.lock().expect("no panic while collecting")[position].replace(verdict).is_none();
+            self.task.advance(u64::from(first));
+        };
+        let numbered = pending.iter().map(|at| Job { id: at.to_string(), ..jobs[*at].clone() });
+        let waiting = numbered.take_while(|_| !interrupt::requested());
+        let options = options(self.settings.level, self.settings.jobs);
+        validate::validate(waiting, self.environment, &options, &on_verdict)?;
+        interrupt::check()
+    }
 }
 
 /// What every file has to reach.
@@ -217,7 +277,7 @@ fn hint(
     if let Some(record) = record {
         let provides =
             |it: &&InstalledDistribution| package.is_some_and(|package| it.provides.iter().any(|each| each == package));
-        let lost = record.installed.iter().find(provides).filter(|it| !is_there(&it.name));
+        let lost = record.installed.iter().find(|it| provides(it) && !is_there(&it.name));
         return match lost {
             Some(it) if !settings.install => {
                 format!("the bundle's record names {} {}, {forbidden}", it.name, it.version)
@@ -361,32 +421,47 @@ fn has_forward(facts: &FileFacts, class: &ClassFacts) -> bool {
     class.methods.iter().any(|method| facts.name(method.name) == "forward")
 }
 
-/// The libraries that the files lie in, each manifest read once.
+/// The records of those among some files that are bundles of libraries, each manifest read once.
 #[derive(Default)]
 struct Libraries {
-    /// By folder; without a manifest, a folder holds no library.
-    records: BTreeMap<PathBuf, Vec<BlockRecord>>,
+    /// By file, with the folder of its library.
+    records: BTreeMap<PathBuf, (PathBuf, BlockRecord)>,
 }
 
 impl Libraries {
-    /// The library of a bundle and its record, by the manifest there; none for a file that is no bundle of a library.
-    ///
     /// # Errors
-    /// The manifest cannot be read. A verdict without the packages blocked that it names would promise less than it
-    /// seems to.
-    fn record(&mut self, file: &Path) -> Result<Option<(PathBuf, BlockRecord)>, Problem> {
-        let Ok(file) = fs::canonicalize(file) else { return Ok(None) };
-        let (Some(name), Some(folder)) = (file.file_name(), file.parent()) else { return Ok(None) };
-        let kind = folder.file_name().filter(|name| *name == "blocks" || *name == "failed");
-        let (Some(kind), Some(library)) = (kind, folder.parent()) else { return Ok(None) };
-        if !self.records.contains_key(library) {
-            self.records
-                .insert(library.to_owned(), manifest::read(library)?.into_iter().flatten().collect::<Result<_, _>>()?);
+    /// A manifest cannot be read. A verdict without the packages blocked that it names would promise less than it seems
+    /// to.
+    fn of<'f>(files: impl Iterator<Item = &'f Path>) -> Result<Self, Problem> {
+        let mut wanted: BTreeMap<PathBuf, BTreeSet<PathBuf>> = BTreeMap::new();
+        for (library, relative) in files.filter_map(place_in_library) {
+            wanted.entry(library).or_default().insert(relative);
         }
-        let relative = Path::new(kind).join(name);
-        let is_its = |record: &&BlockRecord| record.bundle.as_deref().is_some_and(|path| Path::new(path) == relative);
-        Ok(self.records[library].iter().find(is_its).map(|record| (library.to_owned(), record.clone())))
+        let mut records = BTreeMap::new();
+        for (library, wanted) in wanted {
+            for record in manifest::read(&library)?.into_iter().flatten() {
+                let record = record?;
+                if let Some(path) = record.bundle.as_deref().map(Path::new).filter(|path| wanted.contains(*path)) {
+                    records.insert(library.join(path), (library.clone(), record));
+                }
+            }
+        }
+        Ok(Self { records })
     }
+
+    /// The library of a bundle and its record; none for a file that is no bundle of a library.
+    fn record(&self, file: &Path) -> Option<&(PathBuf, BlockRecord)> {
+        let (library, relative) = place_in_library(file)?;
+        self.records.get(&library.join(relative))
+    }
+}
+
+/// The folder that may be a file's library, and the file's path there.
+fn place_in_library(file: &Path) -> Option<(PathBuf, PathBuf)> {
+    let file = fs::canonicalize(file).ok()?;
+    let folder = file.parent()?;
+    let kind = folder.file_name().filter(|name| *name == "blocks" || *name == "failed")?;
+    Some((folder.parent()?.to_owned(), Path::new(kind).join(file.file_name()?)))
 }
 
 /// The class that a bundle was made from, where the corpus has its source at the version of the record.
@@ -397,15 +472,14 @@ fn upstream(record: &BlockRecord, upstreams: &Upstreams<'_>) -> Option<Upstream>
     }
     let (_, path) = record.block.split_once(':')?;
     let module = path.strip_suffix(record.name.as_str())?.strip_suffix('.')?;
-    let beside = record.closure.iter().filter_map(|closed| closed.definition.split_once(':'));
-    let beside: BTreeSet<&str> = beside.map(|(source, _)| source).collect();
+    let beside: BTreeSet<&str> = record.closure.iter().map(ClosureRecord::source).collect();
     upstreams.class(&source.name, module, &record.name, &source.sha1, &beside)
 }
 
 /// The packages that a bundle of a library must do without: those that its code is from.
 fn own_packages(record: &BlockRecord) -> Vec<String> {
-    let paths = record.closure.iter().filter_map(|definition| definition.definition.split_once(':'));
-    let packages: BTreeSet<&str> = paths.filter_map(|(_, path)| path.split('.').next()).collect();
+    let paths = record.closure.iter().map(ClosureRecord::dotted_path);
+    let packages: BTreeSet<&str> = paths.filter_map(|path| path.split('.').next()).collect();
     packages.into_iter().filter(|package| *package != "torch").map(str::to_owned).collect()
 }
 
@@ -430,13 +504,15 @@ mod tests {
         .unwrap();
         fs::create_dir_all(bundle.parent().expect("it lies in a folder")).unwrap();
         fs::write(&bundle, "").unwrap();
-        let (library, record) = Libraries::default().record(&bundle).unwrap().expect("it is in the manifest");
-        assert_eq!(library, fs::canonicalize(folder.path()).unwrap());
-        assert_eq!(own_packages(&record), ["timm"]);
+        let libraries = Libraries::of([bundle.as_path()].into_iter()).unwrap();
+        let (library, record) = libraries.record(&bundle).expect("it is in the manifest");
+        assert_eq!(*library, fs::canonicalize(folder.path()).unwrap());
+        assert_eq!(own_packages(record), ["timm"]);
         for other in ["failed/Other.py", "Other.py"] {
             let other = folder.path().join(other);
             fs::write(&other, "").unwrap();
-            assert!(Libraries::default().record(&other).unwrap().is_none(), "{}", other.display());
+            let libraries = Libraries::of([other.as_path()].into_iter()).unwrap();
+            assert!(libraries.record(&other).is_none(), "{}", other.display());
         }
     }
 
@@ -465,7 +541,7 @@ mod tests {
         fs::write(folder.path().join(manifest::FILE_NAME), "{}\n").unwrap();
         fs::create_dir(folder.path().join("blocks")).unwrap();
         fs::write(folder.path().join("blocks/A.py"), "").unwrap();
-        let problem = Libraries::default().record(&folder.path().join("blocks/A.py")).unwrap_err();
+        let problem = Libraries::of([folder.path().join("blocks/A.py").as_path()].into_iter()).err().unwrap();
         assert!(problem.to_string().starts_with("Line 1 of"), "{problem}");
     }
 }

@@ -202,8 +202,7 @@ fn bundle_file(
     };
     let licenses = licenses(indexed, closure);
     for record in &mut bundle.closure {
-        let source = record.definition.split_once(':').map_or("", |(source, _)| source);
-        record.license = licenses.get(&(source, record.path.as_str())).copied().flatten().map(str::to_owned);
+        record.license = licenses.get(&(record.source(), record.path.as_str())).copied().flatten().map(str::to_owned);
     }
     let origins: BTreeSet<SourceId> =
         closure.definitions.keys().map(|definition| indexed.index.file(definition.file).source).collect();

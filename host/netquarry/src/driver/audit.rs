@@ -24,7 +24,7 @@ use crate::validate::lookup::{self, Answer, Lookup, Questions};
 /// Audits the library in the output folder. Sources come from the corpus, which has to be the one of the library.
 pub fn audit(context: &Context<'_>) -> Result<Audit, Problem> {
     let settings = context.settings;
-    // What is wrong with the library shows before any of the work is done.
+    // A manifest that cannot be read shows before any of the work is done.
     let claims = Claims::read(&settings.out)?;
     let python = Python::start(settings, context.console)?;
     let fetched = fetch::fetch(context, fetch::corpus(settings)?)?;
@@ -108,8 +108,7 @@ impl Texts {
 }
 
 fn place(closed: &ClosureRecord) -> (String, String) {
-    let source = closed.definition.split_once(':').map_or("", |(source, _)| source);
-    (source.to_owned(), closed.path.clone())
+    (closed.source().to_owned(), closed.path.clone())
 }
 
 fn answers(

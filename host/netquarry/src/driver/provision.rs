@@ -1,7 +1,7 @@
 //! Before validation: what bundles require and the environment lacks is installed beside it.
 //!
 //! What the sources of a bundle cannot do without is installed at once; what is declared for an extra, or by other
-//! sources, only for a bundle that was tried and missed it. So a guarded import that upstream can do without finds
+//! sources, only for a bundle that was tried and missed it, or for its upstream that was to be compared and missed it. So a guarded import that upstream can do without finds
 //! nothing, as it would where upstream alone is installed, and nobody waits for gigabytes that no bundle touches.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,7 +37,7 @@ pub struct Want {
 impl Want {
     /// What a bundle of a library was validated with.
     pub fn of_record(record: &BlockRecord) -> Self {
-        let sources = record.closure.iter().filter_map(|closed| Some(closed.definition.split_once(':')?.0.to_owned()));
+        let sources = record.closure.iter().map(|closed| closed.source().to_owned());
         let own: BTreeSet<String> = sources.chain([record.source.name.clone()]).collect();
         let pin = |it: &InstalledDistribution| (it.name.clone(), vec![format!("{}=={}", it.name, it.version)]);
         Self { own: own.into_iter().collect(), packages: record.installed.iter().map(pin).collect(), ..Self::default() }
@@ -151,19 +151,22 @@ impl<'a> Provision<'a> {
         if !self.installs() {
             return false;
         }
-        let declared = |package: &str, want: &Want| {
-            self.mapping(|mapping| mapping.requirements(package, &want.own, Reach::Declared))
-        };
         let before = (want.requirements(), self.upstream_requirements(want));
         for package in self.missed(want, bundle, verdict) {
-            let requirements = declared(&package, want);
+            let requirements = self.mapping(|mapping| mapping.requirements(&package, &want.own, Reach::Declared));
             want.packages.insert(package, requirements);
         }
-        if let Some(package) = self.missed_by_upstream(want, verdict) {
-            let requirements = declared(package, want);
-            want.upstream.insert(package.to_owned(), requirements);
-        }
+        self.extend_upstream(want, verdict);
         (want.requirements(), self.upstream_requirements(want)) != before
+    }
+
+    /// Adds what upstream has missed; whether that is anything that can be had.
+    pub fn extend_upstream(&self, want: &mut Want, verdict: &Verdict) -> bool {
+        let Some(package) = self.missed_by_upstream(want, verdict) else { return false };
+        let requirements = self.mapping(|mapping| mapping.requirements(package, &want.own, Reach::Declared));
+        let is_there = !requirements.is_empty();
+        want.upstream.insert(package.to_owned(), requirements);
+        is_there
     }
 
     /// Packages of which a failure says that they are missing. One that names none may mean any of those that are.
@@ -179,9 +182,12 @@ impl<'a> Provision<'a> {
     /// The package that upstream's module could not be imported without. Of one that is there a part may be missing, and
     /// the packages of the corpus are there.
     fn missed_by_upstream<'v>(&self, want: &Want, verdict: &'v Verdict) -> Option<&'v str> {
-        let package = missing_module(upstream_import_error(verdict)?)?;
+        let error = upstream_import_error(verdict)?;
+        let package =
+            missing_module(error).filter(|_| self.installs() && error.starts_with("ModuleNotFoundError: "))?;
         let is_source = self.sources.iter().any(|source| source.packages.contains(package));
-        (!package.contains('.') && !is_source && !want.upstream.contains_key(package)).then_some(package)
+        let is_there = is_source || package.contains('.') || self.environment.provides(package);
+        (!is_there && !want.upstream.contains_key(package)).then_some(package)
     }
 
     /// Why a package is still missing, and what to do about it.

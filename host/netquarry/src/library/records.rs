@@ -31,7 +31,7 @@ impl Details {
 
     /// The sources of which the closure has something, sorted.
     pub fn sources(&self) -> Vec<String> {
-        let sources = self.closure.iter().filter_map(|closed| Some(closed.definition.split_once(':')?.0));
+        let sources = self.closure.iter().map(ClosureRecord::source);
         sources.collect::<BTreeSet<&str>>().into_iter().map(str::to_owned).collect()
     }
 }
@@ -140,6 +140,13 @@ mod tests {
             confidence: None,
         };
         whole[0].closure = vec![closed("vision:ops.f"), closed("timm:timm.layers.g"), closed("timm:timm.layers.h")];
+        // With what a record has least of, which is where a form that skips fields would lose its place.
+        let nothing = String::new;
+        whole[0].unknown_keys = vec![UnknownKeyRecord { field: nothing(), key: nothing(), upstream: nothing() }];
+        whole[0].replaced = vec![ReplacedRecord { what: nothing(), by: nothing(), why: nothing(), plugin: nothing() }];
+        let reason = "of its own".to_owned().into();
+        whole[0].edits =
+            vec![EditRecord { upstream: nothing(), before: nothing(), lines: 0, after: nothing(), reason }];
         let mut records = Records::new(&spool);
         for record in &whole {
             records.push_whole(record.clone()).unwrap();

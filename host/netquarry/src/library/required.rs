@@ -47,7 +47,7 @@ pub enum Role {
 pub enum Basis {
     /// Blocks were validated with it.
     Installed,
-    /// A source of the bundles declares it.
+    /// A source of the bundles declares it, or one of the corpus is it.
     Declared,
     /// From the name that is imported.
     Assumed,

@@ -1,5 +1,7 @@
 //! From what a child reported and how it ended to a verdict.
 
+use std::path::{Path, PathBuf};
+
 use netquarry_core::verdict::{ARGUMENTS_NOT_FOUND, Failure, FailureClass, Level, Outcome, Verdict};
 
 use super::follow::Run;
@@ -175,23 +177,27 @@ impl Judge<'_> {
     }
 }
 
-/// The places of files that differ between equal runs, as this run of the job knew them.
+/// The places of files that differ between equal runs, as one run of the job knew them.
 pub(super) fn places(job: &Job, environment: &Environment, attempted: &Attempted) -> Places {
-    let name = job.file.file_name().unwrap_or(job.file.as_os_str());
-    let text = |path: &std::path::Path| path.to_string_lossy().into_owned();
-    let prefixes = environment.prefixes.iter().map(|path| (text(path), "<environment>".to_owned()));
-    let layers = job.layers.iter().chain(job.upstream.iter().flat_map(|upstream| upstream.layers.iter()));
-    let layers = layers.map(|layer| (text(&layer.path), "<environment>".to_owned()));
-    let upstream = job.upstream.iter().flat_map(|upstream| &upstream.paths);
-    let upstream = upstream.map(|path| (text(path), "<upstream>".to_owned()));
+    let name = job.file.file_name().unwrap_or(job.file.as_os_str()).to_string_lossy().into_owned();
     // What a bundle looks for beside itself lies nowhere that matters.
-    let folder = std::path::Path::new(&attempted.file).parent().map(text).unwrap_or_default();
+    let folder = Path::new(&attempted.file).parent().map(|folder| folder.to_string_lossy().into_owned());
     let own = [
-        (folder, "<folder>".to_owned()),
-        (attempted.file.clone(), name.to_string_lossy().into_owned()),
+        (folder.unwrap_or_default(), "<folder>".to_owned()),
+        (attempted.file.clone(), name),
         (attempted.scratch.clone(), SCRATCH.to_owned()),
     ];
-    Places::new(prefixes.chain(layers).chain(upstream).chain(own))
+    Places::new(outside(job, environment).chain(own))
+}
+
+/// Those of them that every process of the job knows.
+pub(super) fn outside<'a>(job: &'a Job, environment: &'a Environment) -> impl Iterator<Item = (String, String)> + 'a {
+    let named = |path: &Path, name: &str| (path.to_string_lossy().into_owned(), name.to_owned());
+    let layers = job.layers.iter().chain(job.upstream.iter().flat_map(|upstream| upstream.layers.iter()));
+    let installed = environment.prefixes.iter().map(PathBuf::as_path).chain(layers.map(|layer| layer.path.as_path()));
+    let upstream = job.upstream.iter().flat_map(|upstream| &upstream.paths);
+    let installed = installed.map(move |path| named(path, "<environment>"));
+    installed.chain(upstream.map(move |path| named(path, "<upstream>")))
 }
 
 /// In a few words, how a child ended that was to replay something.

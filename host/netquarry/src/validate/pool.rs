@@ -18,6 +18,7 @@ use super::follow::Run;
 use super::lookup::{Answer, Questions};
 use super::parity::{self, Observation, Parity, Question, Side};
 use super::protocol::{ChildJob, Event, Settings, Task};
+use super::scrub::Places;
 use super::upstream::{Reached, Tree};
 use super::worker::{Worker, WorkerLost};
 use super::{Job, Limits, Options, Upstream, ValidateError, filter, judge, program};
@@ -325,7 +326,8 @@ impl<'a> Pool<'a> {
                 Err(WorkerLost(_)) => (None, None),
             };
             if let Some(exception) = failure {
-                return Ok(Ok(Observation::not_imported(exception)));
+                let places = Places::new(judge::outside(job, self.environment));
+                return Ok(Ok(Observation::not_imported(exception.without_places(&places))));
             }
             let outcome = match &worker {
                 Some(worker) => self.run(job, worker, Task::Replay(&question.replay))?.ok(),
