@@ -344,6 +344,8 @@ impl Index {
     ) -> (Entity, &'slice [&'path str]) {
         while let Some((attribute, rest)) = path.split_first() {
             let next = match &entity {
+                // All names of the module, which stay with it.
+                Entity::Module(_) if *attribute == "__dict__" => break,
                 Entity::Module(file) => self.member(*file, attribute, trail),
                 Entity::Namespace(source, package) => {
                     match self.find_module(*source, &format!("{package}.{attribute}")) {

@@ -16,7 +16,7 @@ mod substitutions;
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 
 use crate::facts::{
-    Access, Binding, BindingKind, Evaluation, Guard, MutationKind, Reference, ReferenceBinding, Symbol,
+    Access, Binding, BindingKind, Evaluation, Guard, MutationKind, Reference, ReferenceBinding, Statement, Symbol,
 };
 use crate::index::{DefinitionId, FileId, Index, Module, Variable};
 use crate::record::{Confidence, ReplacedRecord, UnresolvedName};
@@ -441,6 +441,10 @@ impl Closing<'_> {
                 let message = "it names the bundle's own place: what upstream keeps beside its source is not there";
                 self.unresolved(definition, range, written, false, message.to_owned());
             }
+            Entity::ModuleAttribute if written.contains('.') => {
+                let message = "Python gives it to every module, and that module is not there".to_owned();
+                self.unresolved(definition, range, written, false, message);
+            }
             Entity::Undefined | Entity::External(_) | Entity::Builtin | Entity::ModuleAttribute => {}
         }
     }
@@ -480,15 +484,19 @@ impl Closing<'_> {
             let is_it = |external: &External| external.object_path().split('.').next() == Some("sys");
             matches!(self.index.resolve_global(module, name), Entity::External(external) if is_it(&external))
         };
-        let binds_names = |reference: &Reference| match facts.name(reference.name) {
-            "globals" | "setattr" | "vars" => true,
-            "exec" | "locals" => reference.evaluation == Evaluation::Eager,
-            name => name == "sys" || is_sys(name),
+        // `globals()[name] = x`, `setattr(sys.modules[__name__], name, x)`
+        let binds_names = |statement: &Statement| {
+            let references = || statement.references.iter();
+            let names_itself = references().any(|reference| facts.name(reference.name) == "__name__");
+            references().any(|reference| match facts.name(reference.name) {
+                "globals" => true,
+                "exec" | "locals" | "setattr" | "vars" => names_itself || reference.evaluation == Evaluation::Eager,
+                name => names_itself && (name == "sys" || is_sys(name)),
+            })
         };
-        let mut references = facts.statements.iter().flat_map(|statement| &statement.references);
         !indexed.file.path.ends_with("__init__.py")
             && indexed.binders("__getattr__").next().is_none()
-            && !references.any(binds_names)
+            && !facts.statements.iter().any(binds_names)
             && !self.index.has_star_of_a_missing_module(module)
             && !self.index.is_attribute_assigned(name)
             && !self.is_stored_by_a_function(module, name)
