@@ -75,8 +75,8 @@ impl Closing<'_> {
     /// Notes which keys the text of a replacement holds as strings.
     pub(super) fn hold_keys_of_text(&mut self, text: &str) {
         let keys = &self.rules.named_tables(self.index).keys;
-        let is_in_it = |key: &&Box<str>| ['"', '\''].iter().any(|quote| text.contains(&format!("{quote}{key}{quote}")));
-        self.held_keys.extend(keys.iter().filter(is_in_it).map(|key| &**key));
+        let is_in_it = |key: &&str| ['"', '\''].iter().any(|quote| text.contains(&format!("{quote}{key}{quote}")));
+        self.held_keys.extend(keys.iter().map(|key| &**key).filter(is_in_it));
     }
 
     /// Takes back the entries that were asked for since. Returns whether there were any.
