@@ -220,7 +220,8 @@ fn failures(findings: &Findings, text: &mut String, style: impl Fn(Style) -> Sty
     }
     if findings.failures.len() > SHOWN {
         let rest: usize = findings.failures[SHOWN..].iter().map(|failure| failure.count).sum();
-        let _ = writeln!(text, "  and {} of {} other classes", human_count(rest), findings.failures.len() - SHOWN);
+        let classes = human_things(findings.failures.len() - SHOWN, "other class");
+        let _ = writeln!(text, "  and {} more, of {classes}", human_count(rest));
     }
     if findings.failed_above_gate > 0 {
         let _ = writeln!(

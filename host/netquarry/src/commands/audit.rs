@@ -33,7 +33,7 @@ fn human(audit: &Audit, console: &Console) -> String {
         ("definitions to the byte", of(formatting.identical, formatting.definitions)),
         ("lines to the byte", of(formatting.identical_lines, formatting.lines)),
         ("bundles without an edit", of(formatting.untouched_bundles, audit.bundles)),
-        ("bundles with every name resolved", share(&audit.complete)),
+        ("bundles with all of upstream's names", share(&audit.complete)),
         ("bundles with imports as PEP 8 has them", share(&audit.imports_in_order)),
     ];
     let mut text =

@@ -52,7 +52,7 @@ pub fn read_existing(folder: &Path) -> Result<Lines, Problem> {
     read(folder)?.ok_or_else(|| {
         Problem::new(format!("There is no library in `{}`", folder.display()))
             .because(format!("`{}` does not exist", folder.join(FILE_NAME).display()))
-            .help("`netquarry run` makes one; --out names the folder of another")
+            .help("`netquarry run` makes one; another folder can be named")
     })
 }
 
