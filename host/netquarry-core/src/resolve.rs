@@ -344,7 +344,7 @@ impl Index {
     ) -> (Entity, &'slice [&'path str]) {
         while let Some((attribute, rest)) = path.split_first() {
             let next = match &entity {
-                // All names of the module, which stay with it.
+                // It is read off the object that stands for the module.
                 Entity::Module(_) if *attribute == "__dict__" => break,
                 Entity::Module(file) => self.member(*file, attribute, trail),
                 Entity::Namespace(source, package) => {

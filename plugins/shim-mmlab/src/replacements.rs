@@ -55,12 +55,14 @@ const REPLACEMENTS: [(&str, &str, &str); 22] = [
     (
         "mmengine.runner.checkpoint._load_checkpoint",
         include_str!("replacements/load_checkpoint.py"),
-        "reads paths and URLs; the tables of upstream's hubs, and clients of storage services, stay outside",
+        "reads paths and URLs; the tables of upstream's hubs, loaders of other schemes, registered ones too, and clients \
+         of storage services stay outside",
     ),
     (
         "mmengine.runner.checkpoint.CheckpointLoader",
         include_str!("replacements/checkpoint_loader.py"),
-        "reads paths and URLs; the tables of upstream's hubs, and clients of storage services, stay outside",
+        "reads paths and URLs; the tables of upstream's hubs, loaders of other schemes, registered ones too, and clients \
+         of storage services stay outside",
     ),
     (
         "mmengine.fileio.io.load",

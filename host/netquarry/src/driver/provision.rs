@@ -1,8 +1,9 @@
 //! Before validation: what bundles require and the environment lacks is installed beside it.
 //!
 //! What the sources of a bundle cannot do without is installed at once; what is declared for an extra, or by other
-//! sources, only for a bundle that was tried and missed it, or for its upstream that was to be compared and missed it. So a guarded import that upstream can do without finds
-//! nothing, as it would where upstream alone is installed, and nobody waits for gigabytes that no bundle touches.
+//! sources, only for a bundle that was tried and missed it, or for its upstream that was to be compared and missed it.
+//! So a guarded import that upstream can do without finds nothing, as it would where upstream alone is installed, and
+//! nobody waits for gigabytes that no bundle touches.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

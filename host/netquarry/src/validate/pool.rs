@@ -404,7 +404,10 @@ impl<'a> Pool<'a> {
         };
         trees.push(Arc::clone(&tree));
         let surplus = trees.len().saturating_sub(TREES);
-        trees.drain(..surplus);
+        let gone: Vec<_> = trees.drain(..surplus).collect();
+        mem::drop(trees);
+        // Ending processes takes a moment, for which nobody else has to wait.
+        mem::drop(gone);
         Ok(Ok(tree))
     }
 
