@@ -72,6 +72,10 @@ fn the_code_alone_is_shown_to_the_byte() {
         playground.mine(&["show", "Scale", "--code"]).succeeded().stdout,
         playground.read("out/blocks/Scale.py")
     );
+    assert_eq!(
+        playground.netquarry(&["show", "out/blocks/Scale.py", "--code"]).succeeded().stdout,
+        playground.read("out/blocks/Scale.py")
+    );
 }
 
 #[test]

@@ -57,10 +57,24 @@ fn a_file_has_to_reach_the_highest_level_that_is_tried() {
     let text = format!("import torch\n\n\n{}{}", class("First", "x"), class("Last", "nowhere"));
     playground.write("own/several.py", &text);
     let last = playground.mine(&["validate", "own/several.py"]).ended(1);
+    assert!(last.stdout.contains("unresolved_name at own/several.py:11: NameError"), "{}", last.stdout);
     assert!(last.stderr.contains("own/several.py:CLASS names another of First, Last"), "{}", last.stderr);
     playground.mine(&["validate", "own/several.py", "--level", "execute", "--quiet"]).succeeded();
     let first = playground.mine(&["validate", "own/several.py:First", "--format", "json"]).succeeded();
     assert_eq!((&first.json()[0]["class"], first.stderr.contains("Warning")), (&"First".into(), false));
+}
+
+#[test]
+fn a_file_says_what_is_left_open_and_where_it_is_wrong() {
+    let playground = made();
+    let text = "import torch\n\n\nclass Picky(torch.nn.Module):\n    def __init__(self, mystery):\n        \
+                super().__init__()\n        self.size = mystery.rare_attribute\n";
+    playground.write("own/picky.py", text);
+    let picky = playground.mine(&["validate", "own/picky.py"]).ended(1);
+    assert!(picky.stdout.contains("arguments_not_found: construct: "), "{}", picky.stdout);
+    playground.write("own/wrong.py", "import torch\n\nclass Wrong(torch.nn.Module:\n    pass\n");
+    let wrong = playground.mine(&["validate", "own/wrong.py"]).ended(1);
+    assert!(wrong.stdout.contains("syntax at own/wrong.py:3: "), "{}", wrong.stdout);
 }
 
 #[test]
@@ -101,6 +115,8 @@ fn a_folder_of_models_is_deduplicated() {
         assert_eq!(kept.len(), 3, "{kept:?}");
         assert_eq!(playground.read(&format!("{out}/decisions.jsonl")).lines().count(), 3);
     }
+    let told = playground.netquarry(&["dedup", "run", "models", "--out", "unique-default"]).succeeded().stderr;
+    assert!(told.contains("Wrote 2 kept files and decisions.jsonl to `unique-default`"), "{told}");
     assert_eq!(playground.netquarry(&["dedup", "run", "models", "--preset", "none"]).ended(2).stdout, "");
 }
 

@@ -140,6 +140,8 @@ pub struct TensorShape {
 
 /// With which a note begins where a block could not be constructed or run for want of arguments.
 pub const ARGUMENTS_NOT_FOUND: &str = "arguments_not_found";
+/// With which a note begins where nothing can be said about a block beside its upstream class.
+pub const PARITY_UNKNOWN: &str = "parity_unknown";
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Evidence {
@@ -156,15 +158,30 @@ pub struct Evidence {
     #[serde(default)]
     pub parity: Option<ParityEvidence>,
     /// Why a level is unknown. Those that begin with [`ARGUMENTS_NOT_FOUND`] say that no arguments fitted,
-    /// `parity_unknown: ...` why nothing was compared.
+    /// those with [`PARITY_UNKNOWN`] why nothing was compared.
     pub notes: Vec<String>,
 }
 
 impl Evidence {
     /// Whether constructing or running it is unknown because no arguments were found that fit.
     pub fn lacks_arguments(&self) -> bool {
-        let reasons = self.notes.iter().filter_map(|note| note.strip_prefix(ARGUMENTS_NOT_FOUND)?.strip_prefix(": "));
-        reasons.into_iter().any(|reason| !reason.starts_with(Level::Backward.name()))
+        self.reasons(ARGUMENTS_NOT_FOUND).any(|reason| !reason.starts_with(Level::Backward.name()))
+    }
+
+    /// Why nothing is known about the block beside its upstream class: `state_only: ...`.
+    pub fn parity_unknown(&self) -> Option<&str> {
+        self.reasons(PARITY_UNKNOWN).next()
+    }
+
+    fn reasons(&self, opening: &str) -> impl Iterator<Item = &str> {
+        self.notes.iter().filter_map(move |note| note.strip_prefix(opening)?.strip_prefix(": "))
+    }
+
+    /// Why the lowest level without an outcome has none: `arguments_not_found: construct: ...`.
+    pub fn open_question(&self) -> Option<&str> {
+        let tells =
+            |note: &&String| [ARGUMENTS_NOT_FOUND, PARITY_UNKNOWN].iter().any(|reason| note.starts_with(reason));
+        self.notes.iter().find(tells).map(String::as_str)
     }
 }
 

@@ -111,6 +111,45 @@ impl Groups {
     }
 }
 
+/// Blocks at which nothing failed and a level stayed open, for one reason.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct UndecidedGroup {
+    /// `arguments_not_found: construct`, or `parity_unknown: upstream_not_importable`.
+    pub reason: String,
+    /// Identities, sorted.
+    pub blocks: Vec<String>,
+    /// One of the blocks, and all that is said about it.
+    pub example: String,
+    pub note: String,
+}
+
+/// Open questions by their reasons, gathered record by record.
+#[derive(Debug, Default)]
+pub struct OpenQuestions(BTreeMap<String, UndecidedGroup>);
+
+impl OpenQuestions {
+    /// Adds the block if nothing failed and something stayed open.
+    pub fn add(&mut self, record: &BlockRecord) {
+        let Some(note) = record.evidence.open_question().filter(|_| record.failure.is_none()) else { return };
+        let reason = note.splitn(3, ": ").take(2).collect::<Vec<_>>().join(": ");
+        let group = self.0.entry(reason.clone()).or_insert_with(|| UndecidedGroup {
+            reason,
+            blocks: Vec::new(),
+            example: record.block.clone(),
+            note: note.to_owned(),
+        });
+        group.blocks.push(record.block.clone());
+    }
+
+    /// Those of the most blocks first.
+    pub fn sorted(self) -> Vec<UndecidedGroup> {
+        let mut groups: Vec<UndecidedGroup> = self.0.into_values().collect();
+        groups.iter_mut().for_each(|group| group.blocks.sort());
+        groups.sort_by_key(|group| std::cmp::Reverse(group.blocks.len()));
+        groups
+    }
+}
+
 /// What has to be mended: a name, a module, a line.
 fn root(failure: &Failure) -> String {
     let message = failure.message.as_str();

@@ -174,8 +174,7 @@ pub fn level_name(level: u8) -> String {
 
 /// Why a comparison with upstream has no result: `upstream_not_importable`.
 pub fn parity_unknown(record: &BlockRecord) -> Option<&str> {
-    let reason = record.evidence.notes.iter().find_map(|note| note.strip_prefix("parity_unknown: "))?;
-    reason.split(':').next()
+    record.evidence.parity_unknown()?.split(':').next()
 }
 
 fn parity(records: &[BlockRecord]) -> Option<ParityTally> {

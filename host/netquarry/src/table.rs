@@ -44,9 +44,12 @@ impl Table {
         self.has_total = true;
     }
 
-    /// The table, indented by two, each line ended. `style` answers with the style that the output can show.
+    /// The table, indented by two, each line ended, without a column that no row has anything in. `style` answers with
+    /// the style that the output can show.
     pub fn render(&self, style: impl Fn(Style) -> Style) -> String {
-        let widths: Vec<usize> = (0..self.columns.len()).map(|column| self.width(column)).collect();
+        let has_any = |column: usize| self.rows.is_empty() || self.rows.iter().any(|row| !row[column].is_empty());
+        let widths: Vec<Option<usize>> =
+            (0..self.columns.len()).map(|column| has_any(column).then(|| self.width(column))).collect();
         let headings: Vec<String> = self.columns.iter().map(|(heading, _)| heading.clone()).collect();
         let mut text = self.line(&headings, &widths, style(HEADING));
         for (index, row) in self.rows.iter().enumerate() {
@@ -61,12 +64,15 @@ impl Table {
         cells.chain([self.columns[column].0.chars().count()]).max().expect("there is a heading")
     }
 
-    fn line(&self, cells: &[String], widths: &[usize], style: Style) -> String {
-        let cell = |((cell, width), (_, align)): ((&String, &usize), &(String, Align))| match align {
-            Align::Left => format!("{cell:<width$}"),
-            Align::Right => format!("{cell:>width$}"),
+    /// A column without a width is left out.
+    fn line(&self, cells: &[String], widths: &[Option<usize>], style: Style) -> String {
+        let cell = |((cell, width), (_, align)): ((&String, &Option<usize>), &(String, Align))| {
+            width.map(|width| match align {
+                Align::Left => format!("{cell:<width$}"),
+                Align::Right => format!("{cell:>width$}"),
+            })
         };
-        let cells: Vec<String> = cells.iter().zip(widths).zip(&self.columns).map(cell).collect();
+        let cells: Vec<String> = cells.iter().zip(widths).zip(&self.columns).filter_map(cell).collect();
         format!("  {style}{}{style:#}\n", cells.join("  ").trim_end())
     }
 }
@@ -81,5 +87,14 @@ mod tests {
         table.row(vec!["attention".into(), "7".into()]);
         table.total(vec!["total".into(), "1,034".into()]);
         assert_eq!(table.render(|_| Style::new()), "  category   blocks\n  attention       7\n  total       1,034\n");
+    }
+
+    #[test]
+    fn a_column_with_nothing_in_it_is_left_out() {
+        let mut table = Table::new(&[("block", Align::Left), ("why", Align::Left), ("lines", Align::Right)]);
+        table.row(vec!["a".into(), String::new(), "7".into()]);
+        assert_eq!(table.render(|_| Style::new()), "  block  lines\n  a          7\n");
+        table.row(vec!["b".into(), "x".into(), String::new()]);
+        assert_eq!(table.render(|_| Style::new()), "  block  why  lines\n  a               7\n  b      x\n");
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::late::Late;
-use super::uses::{Named, Uses};
+use super::uses::{FILE_ATTRIBUTE, Named, Uses};
 use crate::closure::Closure;
 use crate::facts::BindingKind;
 use crate::index::{FileId, Index, Variable};
@@ -79,7 +79,7 @@ pub(super) fn assign(index: &Index, closure: &Closure, uses: &Uses<'_>, late: &L
     }
     claims.sort();
     let mut fresh = Fresh { index, closure, taken: uses.reserved.iter().cloned().collect(), identifiers: None };
-    let mut names = BTreeMap::new();
+    let mut names = BTreeMap::from([(Named::Place, FILE_ATTRIBUTE.to_owned())]);
     let mut reasons = BTreeMap::new();
     for (claim, _, named, wanted) in claims {
         let obstacle = match &named {
@@ -136,6 +136,7 @@ impl Fresh<'_> {
             }
             Named::Module(_) => "module".to_owned(),
             Named::Late(_) => "late".to_owned(),
+            Named::Place => unreachable!("its name is Python's"),
             Named::External { path, .. } => {
                 path.rsplit_once('.').map_or(path.as_str(), |(module, _)| module).to_owned()
             }

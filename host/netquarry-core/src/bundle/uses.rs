@@ -4,12 +4,17 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::type_imports::{self, TypeImports};
 use crate::closure::{Closure, Namespace, SubstitutionUse};
-use crate::facts::{Access, Evaluation, ImportStatement, Reference, ReferenceBinding, Role, ScopeKind, Symbol};
+use crate::facts::{
+    Access, Evaluation, FileFacts, ImportStatement, Reference, ReferenceBinding, Role, ScopeKind, Symbol,
+};
 use crate::index::{DefinitionId, FileId, Index, Variable};
 use crate::resolve::{Entity, External, Resolution};
 
 /// The standard module whose `ModuleType` makes module objects.
 pub(super) const TYPES: &str = "types";
+
+/// With which a module says where its file lies.
+pub(super) const FILE_ATTRIBUTE: &str = "__file__";
 
 const TYPE_CHECKING: &str = "TYPE_CHECKING";
 
@@ -30,6 +35,8 @@ pub(super) enum Named {
     Module(FileId),
     /// The function of a late group that is named after the file.
     Late(FileId),
+    /// `__file__` of a module that is part of the bundle, which is where the bundle lies.
+    Place,
 }
 
 impl Named {
@@ -166,7 +173,7 @@ impl<'index> Uses<'index> {
         let facts = &index.file(found.definition.file).facts;
         let wanted = match named {
             Named::Variable(variable) => index.variable_name(*variable),
-            Named::Alias(..) => return,
+            Named::Alias(..) | Named::Place => return,
             Named::External { wanted, .. } => wanted,
             Named::Module(file) | Named::Late(file) => index.file(*file).stem(),
         };
@@ -260,6 +267,10 @@ impl<'index> Uses<'index> {
                 }
                 Some(Named::External { path: key.0, wanted: key.1 })
             }
+            Entity::ModuleAttribute if is_place(facts, &found) => {
+                self.reserved.insert(FILE_ATTRIBUTE.to_owned());
+                Some(Named::Place)
+            }
             // What nobody evaluates raises no NameError that another object of this name would hide.
             Entity::Undefined if index.never_evaluates(definition, reference) => None,
             Entity::Builtin | Entity::Undefined | Entity::ModuleAttribute => {
@@ -273,6 +284,12 @@ impl<'index> Uses<'index> {
             }
         }
     }
+}
+
+/// Whether `module.__file__` is used.
+fn is_place(facts: &FileFacts, found: &Use<'_>) -> bool {
+    let last = found.resolution.consumed.checked_sub(1);
+    last.is_some_and(|last| facts.name(found.reference.path[last].name) == FILE_ATTRIBUTE)
 }
 
 /// Whether a reference is evaluated when its statement runs.

@@ -182,8 +182,10 @@ pub fn close(index: &Index, rules: &Rules, target: Target) -> Closure {
     closure
 }
 
-/// Attributes of every module that say where its file lies.
-const PLACES: [&str; 3] = ["__file__", "__path__", "__spec__"];
+/// Whether this says where a module lies: its own attribute, or that of another module, whose file is the bundle too.
+fn is_place(written: &str) -> bool {
+    matches!(written, "__path__" | "__spec__") || written.rsplit('.').next() == Some("__file__")
+}
 
 struct Closing<'index> {
     index: &'index Index,
@@ -437,7 +439,7 @@ impl Closing<'_> {
                 let message = "no statement of the module binds this name".to_owned();
                 self.unresolved(definition, range, written, true, message);
             }
-            Entity::ModuleAttribute if PLACES.contains(&written) => {
+            Entity::ModuleAttribute if is_place(written) => {
                 let message = "it names the bundle's own place: what upstream keeps beside its source is not there";
                 self.unresolved(definition, range, written, false, message.to_owned());
             }

@@ -144,7 +144,7 @@ pub struct ExtractArguments {
 #[derive(Debug, Args)]
 #[command(after_help = examples::SHOW)]
 pub struct ShowArguments {
-    /// The name of a block, as `extract` takes it.
+    /// The name of a block, as `extract` takes it, or its file in a library.
     pub block: String,
 
     /// The folder of the library [default: out].
@@ -154,6 +154,25 @@ pub struct ShowArguments {
     /// Print the code only.
     #[arg(long)]
     pub code: bool,
+}
+
+/// The library that a command is about.
+#[derive(Debug, Args)]
+pub struct LibraryArguments {
+    /// The folder of the library [default: out].
+    #[arg(value_hint = ValueHint::DirPath)]
+    pub library: Option<PathBuf>,
+
+    /// The same, as other commands take it; LIBRARY goes before it.
+    #[arg(long, short, value_name = "DIR", env = "NETQUARRY_OUT")]
+    pub out: Option<PathBuf>,
+}
+
+impl LibraryArguments {
+    /// The folder that was asked for.
+    pub fn folder(&self) -> Option<&PathBuf> {
+        self.library.as_ref().or(self.out.as_ref())
+    }
 }
 
 const AUDIT_EXAMPLES: &str = "\
@@ -171,9 +190,8 @@ Exit status: 0 done; 1 a name means something else upstream; 2 could not do it."
 #[derive(Debug, Args)]
 #[command(after_help = AUDIT_EXAMPLES)]
 pub struct AuditArguments {
-    /// The folder of the library [default: out].
-    #[arg(env = "NETQUARRY_OUT", value_hint = ValueHint::DirPath)]
-    pub library: Option<PathBuf>,
+    #[command(flatten)]
+    pub library: LibraryArguments,
 
     /// The corpus that the library was made of [default: the library's, else quickstart].
     #[arg(long, value_name = "NAME|FILE", env = "NETQUARRY_CORPUS")]
@@ -197,7 +215,7 @@ impl AuditArguments {
     pub fn pipeline(&self) -> PipelineArguments {
         PipelineArguments {
             corpus: CorpusArguments { corpus: self.corpus.clone(), ..CorpusArguments::default() },
-            out: self.library.clone(),
+            out: self.library.folder().cloned(),
             sources: self.sources.clone(),
             python: self.python.clone(),
             offline: self.offline,
@@ -224,9 +242,8 @@ pub enum ReportCommand {
 
 #[derive(Debug, Args)]
 pub struct FailuresArguments {
-    /// The folder of the library [default: out].
-    #[arg(env = "NETQUARRY_OUT", value_hint = ValueHint::DirPath)]
-    pub library: Option<PathBuf>,
+    #[command(flatten)]
+    pub library: LibraryArguments,
 
     /// Groups that are shown to people.
     #[arg(long, value_name = "N", default_value_t = 20)]

@@ -61,6 +61,7 @@ pub(super) const SHOW: &str = "\
 Examples:
   netquarry show DropPath
   netquarry show timm.layers.drop.DropPath --code > my_drop_path.py
+  netquarry show library/blocks/DropPath.py
   netquarry show DropPath --out library --format json";
 
 pub(super) const DEDUP: &str = "\

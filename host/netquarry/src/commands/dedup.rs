@@ -22,6 +22,7 @@ use crate::library::folder::{Content, Files, OutputFolder};
 use crate::library::run_record::{Contents, RunRecord, State, now};
 use crate::library::{header, manifest};
 use crate::problem::Problem;
+use crate::quantity::human_things;
 use crate::spool::{Spool, Spooled, SpooledCode};
 
 /// The strategies and options of NN-DUP.
@@ -34,7 +35,10 @@ struct Preset {
     plugin: BTreeMap<String, toml::Table>,
 }
 
-/// One line of `decisions.jsonl`.
+/// What became of each model, a line each.
+const DECISIONS: &str = "decisions.jsonl";
+
+/// One line of [`DECISIONS`].
 #[derive(Serialize)]
 struct Decision<'a> {
     block: &'a str,
@@ -67,7 +71,13 @@ pub(super) fn dedup(command: &DedupCommand, settings: &Settings, console: &Conso
         let record = RunRecord::begin(command_line(), settings.threads);
         let record =
             RunRecord { contents: Contents::Deduplicated, state: State::Finished, ended: Some(now()), ..record };
-        folder.write(&files(&spool, &models, &curated.decisions), record)?;
+        let files = files(&spool, &models, &curated.decisions);
+        folder.write(&files, record)?;
+        let kept = files.len() - 1;
+        console.status(
+            "Wrote",
+            &format!("{} and {DECISIONS} to `{}`", human_things(kept, "kept file"), folder.path().display()),
+        );
     }
     let rows: Vec<DuplicateRow> =
         contenders.iter().filter_map(|contender| row(contender, &curated.decisions)).collect();
@@ -235,7 +245,7 @@ fn files<'a>(spool: &'a Spool, models: &[Model], decisions: &HashMap<String, Ded
             files.insert(format!("kept/{path}"), Content::Spooled { spool, bytes: *file });
         }
     }
-    files.insert("decisions.jsonl".to_owned(), Content::Bytes(lines.into_bytes()));
+    files.insert(DECISIONS.to_owned(), Content::Bytes(lines.into_bytes()));
     files
 }
 

@@ -4,7 +4,7 @@ use netquarry_core::record::BlockRecord;
 use netquarry_corpus::load;
 use serde::Serialize;
 
-use super::listing::in_one_line;
+use super::listing::why;
 use super::{Ending, command_line};
 use crate::arguments::ExtractArguments;
 use crate::configuration::Settings;
@@ -85,14 +85,14 @@ fn print(extracted: &Extracted, settings: &Settings, console: &Console) -> Resul
             ("level", Align::Left),
             ("lines", Align::Right),
             ("file", Align::Left),
-            ("", Align::Left),
+            ("why no further", Align::Left),
         ]);
         for record in &extracted.records {
             let file =
                 record.bundle.as_ref().map_or("-".to_owned(), |bundle| settings.out.join(bundle).display().to_string());
-            let failure = record.failure.as_ref().map(in_one_line);
+            let why = why(record.failure.as_ref(), &record.evidence);
             let lines = record.lines.map_or("-".to_owned(), |lines| lines.to_string());
-            table.row(vec![record.block.clone(), level_name(record.level), lines, file, failure.unwrap_or_default()]);
+            table.row(vec![record.block.clone(), level_name(record.level), lines, file, why]);
         }
         text.push_str(&table.render(|style| console.out_style(style)));
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use netquarry_core::closure::Closure;
 use netquarry_core::record::BlockRecord;
 use netquarry_core::source::SourceKind;
-use netquarry_core::verdict::{Failure, Outcome as LevelOutcome};
+use netquarry_core::verdict::{Evidence, Failure, Outcome as LevelOutcome};
 use netquarry_corpus::snapshot::{Integrity, SkippedFile, Snapshot};
 use serde::Serialize;
 
@@ -45,9 +45,17 @@ pub(super) fn list<R: Row>(console: &Console, rows: &[R], ending: Ending) -> Res
     Ok(ending)
 }
 
-/// A failure by its class and the first line of its message.
-pub(super) fn in_one_line(failure: &Failure) -> String {
-    format!("{}: {}", failure.class.name(), failure.message.lines().next().unwrap_or(""))
+/// Why a block came no further, in one line: the class of its failure, where it is and what was said, or what was left
+/// open.
+pub(super) fn why(failure: Option<&Failure>, evidence: &Evidence) -> String {
+    let first = |text: &str| text.lines().next().unwrap_or_default().to_owned();
+    match failure {
+        Some(Failure { class, message, upstream, .. }) => {
+            let place = upstream.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
+            format!("{}{place}: {}", class.name(), first(message))
+        }
+        None => evidence.open_question().map(first).unwrap_or_default(),
+    }
 }
 
 #[derive(Serialize)]
@@ -244,15 +252,15 @@ pub(super) struct VerdictRow<'a> {
     level: u8,
     levels: &'a BTreeMap<String, LevelOutcome>,
     failure: Option<&'a Failure>,
+    evidence: &'a Evidence,
 }
 
 impl Row for VerdictRow<'_> {
     const COLUMNS: &'static [(&'static str, Align)] =
-        &[("level", Align::Left), ("block", Align::Left), ("failure", Align::Left)];
+        &[("level", Align::Left), ("block", Align::Left), ("why no further", Align::Left)];
 
     fn cells(&self) -> Vec<String> {
-        let failure = self.failure.map(in_one_line);
-        vec![level_name(self.level), self.block.to_owned(), failure.unwrap_or_default()]
+        vec![level_name(self.level), self.block.to_owned(), why(self.failure, self.evidence)]
     }
 }
 
@@ -264,6 +272,7 @@ pub(super) fn verdict_rows(records: &[BlockRecord]) -> Vec<VerdictRow<'_>> {
             level: record.level,
             levels: &record.levels,
             failure: record.failure.as_ref(),
+            evidence: &record.evidence,
         })
         .collect()
 }

@@ -100,7 +100,7 @@ fn perform(arguments: &Arguments, console: &Console) -> Result<Ending, Problem> 
             audit::audit(&of_library(settings.clone(), &settings.out, console)?, console)
         }
         Command::Report(ReportCommand::Failures(asked)) => {
-            report::failures(&out_folder(global, asked.library.as_ref())?, asked.limit, console)
+            report::failures(&out_folder(global, asked.library.folder())?, asked.limit, console)
         }
         Command::Dedup(dedup) => dedup::dedup(dedup, &settings(&PipelineArguments::default())?, console),
         Command::Corpus(corpus) => corpus::corpus(corpus, console),

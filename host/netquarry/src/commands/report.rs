@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::Ending;
 use crate::console::{Console, Format};
-use crate::explain::{Example, FailureGroup, Groups};
+use crate::explain::{Example, FailureGroup, Groups, OpenQuestions, UndecidedGroup};
 use crate::library::manifest;
 use crate::problem::Problem;
 use crate::quantity::{human_count, human_things};
@@ -21,20 +21,24 @@ struct FailureReport {
     groups: Vec<FailureGroup>,
     /// Names that are unresolved in bundles that did not fail for it.
     latent: Vec<FailureGroup>,
+    /// Blocks that did not fail and of which yet not everything is known that was asked.
+    undecided: Vec<UndecidedGroup>,
 }
 
 /// Prints at most `limit` groups for people; programs get all.
 pub(super) fn failures(library: &Path, limit: usize, console: &Console) -> Result<Ending, Problem> {
     let (mut candidates, mut failed) = (0, 0);
-    let (mut groups, mut latent) = (Groups::default(), Groups::default());
+    let (mut groups, mut latent, mut undecided) = (Groups::default(), Groups::default(), OpenQuestions::default());
     for record in manifest::read_existing(library)? {
         let record = record?;
         candidates += 1;
         failed += usize::from(record.failure.is_some());
         groups.add_failure(&record);
         latent.add_latent(&record);
+        undecided.add(&record);
     }
-    let report = FailureReport { candidates, failed, groups: groups.sorted(), latent: latent.sorted() };
+    let (groups, latent, undecided) = (groups.sorted(), latent.sorted(), undecided.sorted());
+    let report = FailureReport { candidates, failed, groups, latent, undecided };
     match console.format {
         Format::Json => console.print_json(&report)?,
         Format::Human => console.print(&human(&report, limit, console))?,
@@ -64,7 +68,22 @@ fn human(report: &FailureReport, limit: usize, console: &Console) -> String {
             text.push_str(&section(group, console));
         }
     }
+    if !report.undecided.is_empty() {
+        let _ = writeln!(text, "\n{strong}Neither failed nor known{strong:#}");
+        for group in report.undecided.iter().take(limit) {
+            text.push_str(&open_question(group, console));
+        }
+    }
     text
+}
+
+fn open_question(group: &UndecidedGroup, console: &Console) -> String {
+    let heading = console.out_style(HEADING);
+    let UndecidedGroup { reason, blocks, example, note } = group;
+    let blocks = human_things(blocks.len(), "block");
+    let said = note.strip_prefix(reason.as_str()).and_then(|rest| rest.strip_prefix(": ")).unwrap_or_default();
+    let said = said.lines().next().map(|line| format!("  {line}\n")).unwrap_or_default();
+    format!("\n{heading}{blocks}  {reason}{heading:#}\n{said}  in {example}\n")
 }
 
 fn section(group: &FailureGroup, console: &Console) -> String {

@@ -14,6 +14,7 @@ use crate::arguments::ShowArguments;
 use crate::console::{Console, Format};
 use crate::driver::select::{is_whole, means, similar};
 use crate::findings::{level_name, parity_unknown};
+use crate::library::folder::place_of_bundle;
 use crate::library::manifest;
 use crate::problem::Problem;
 use crate::quantity::human_things;
@@ -26,11 +27,22 @@ struct Shown<'a> {
 }
 
 pub(super) fn show(arguments: &ShowArguments, out: &Path, console: &Console) -> Result<Ending, Problem> {
+    let file = Path::new(&arguments.block);
+    let bundle = place_of_bundle(file);
+    if bundle.is_none() && file.is_file() {
+        return Err(Problem::new(format!("`{}` is no file of a library", file.display()))
+            .help("name a block, or a file in the `blocks` or `failed` folder of a library"));
+    }
+    let out = bundle.as_ref().map_or(out, |(library, _)| library);
+    let is_meant = |record: &BlockRecord| match &bundle {
+        Some((_, bundle)) => record.bundle.as_deref().map(Path::new) == Some(bundle),
+        None => means(&arguments.block, &record.block),
+    };
     // Of the others only the names are kept.
     let (mut found, mut others) = (Vec::new(), Vec::new());
     for record in manifest::read_existing(out)? {
         let record = record?;
-        match means(&arguments.block, &record.block) {
+        match is_meant(&record) {
             true => found.push(record),
             false => others.push((record.name, record.block)),
         }

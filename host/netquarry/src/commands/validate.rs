@@ -6,13 +6,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use netquarry_core::facts::{ClassFacts, FileFacts, ImportForm};
+use netquarry_core::facts::{ClassFacts, FileFacts, ImportForm, ImportStatement};
 use netquarry_core::record::{BlockRecord, ClosureRecord, InstalledDistribution};
 use netquarry_core::syntax;
 use netquarry_core::verdict::{Evidence, Failure, Level, Outcome, Verdict};
 use serde::Serialize;
 
-use super::listing::{Row, in_one_line, list};
+use super::listing::{Row, list, why};
 use super::{Ending, of_library};
 use crate::arguments::PipelineArguments;
 use crate::configuration::{FILE_NAME, Settings};
@@ -22,18 +22,20 @@ use crate::driver::fetch;
 use crate::driver::layers::{asked_for, recorded};
 use crate::driver::provision::{Provision, Want, is_missing_distribution, missing_package};
 use crate::driver::python::Python;
+use crate::driver::select;
 use crate::driver::upstream::Upstreams;
 use crate::driver::validate::options;
 use crate::environment::{Environment, Layer};
 use crate::findings::level_name;
 use crate::interrupt;
 use crate::library::distribution_name::{distribution_name, normalised};
+use crate::library::folder::place_of_bundle;
 use crate::library::manifest;
 use crate::library::run_record::CorpusOrigin;
 use crate::problem::Problem;
 use crate::quantity::human_things;
 use crate::table::Align;
-use crate::validate::{self, Job, Upstream};
+use crate::validate::{self, Job, LineSpan, Upstream};
 
 #[derive(Serialize)]
 struct FileRow {
@@ -50,11 +52,11 @@ struct FileRow {
 
 impl Row for FileRow {
     const COLUMNS: &'static [(&'static str, Align)] =
-        &[("level", Align::Left), ("class", Align::Left), ("file", Align::Left), ("failure", Align::Left)];
+        &[("level", Align::Left), ("class", Align::Left), ("file", Align::Left), ("why no further", Align::Left)];
 
     fn cells(&self) -> Vec<String> {
-        let failure = self.failure.as_ref().map(in_one_line);
-        vec![level_name(self.level), self.class.clone(), self.file.display().to_string(), failure.unwrap_or_default()]
+        let why = why(self.failure.as_ref(), &self.evidence);
+        vec![level_name(self.level), self.class.clone(), self.file.display().to_string(), why]
     }
 }
 
@@ -87,8 +89,7 @@ pub(super) fn files(
     for (file, class) in &files {
         let (file, class) = (file.clone(), class.clone());
         let library = libraries.record(&file).cloned();
-        let record = library.as_ref().map(|(_, record)| record);
-        match job(&file, class.or_else(|| Some(record?.name.clone())), record, console) {
+        match job(&file, class, library.as_ref().map(|(_, record)| record), console) {
             Ok((job, packages)) => {
                 readable.push(Named { file, library, packages });
                 jobs.push(job);
@@ -318,7 +319,7 @@ fn requirements(packages: &BTreeSet<String>, environment: &Environment, settings
     named.into_iter().cloned().collect()
 }
 
-/// The job, and what the file imports. `class` is the one that is asked for or that a manifest names.
+/// The job, and what the file imports. `class` is the one that is asked for; else it is that of the record.
 fn job(
     file: &Path,
     class: Option<String>,
@@ -328,9 +329,10 @@ fn job(
     let bytes = fs::read(file).map_err(|error| Problem::io("read", file, error).help("give files, not folders"))?;
     let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let facts = facts(&bytes).map_err(|error| Problem::new("Could not start a thread to parse").because(error))?;
-    let class_name = match class {
-        Some(class) => class,
-        None => chosen(file, &facts, &stem, console)?,
+    let class_name = match (class, record) {
+        (Some(class), _) => checked(file, &facts, class)?,
+        (None, Some(record)) => record.name.clone(),
+        (None, None) => chosen(file, &facts, &stem, console)?,
     };
     if has_relative_import(&facts) {
         console.caution(&format!(
@@ -339,6 +341,7 @@ fn job(
             file.display()
         ));
     }
+    let lines = u32::try_from(bytes.iter().filter(|byte| **byte == b'\n').count()).unwrap_or(u32::MAX);
     let job = Job {
         id: String::new(),
         file: fs::canonicalize(file).map_err(|error| Problem::io("find", file, error))?,
@@ -347,10 +350,41 @@ fn job(
         layers: Arc::default(),
         operator_packages: record.map(|record| record.operator_imports.clone()).unwrap_or_default(),
         arguments: None,
-        line_map: Vec::new(),
+        // A verdict tells places by the lines of the file itself.
+        line_map: vec![LineSpan {
+            bundle_start: 1,
+            bundle_end: lines.saturating_add(1),
+            path: file.display().to_string(),
+            upstream_start: 1,
+        }],
         upstream: None,
     };
     Ok((job, packages(&facts)))
+}
+
+/// The class that was asked for. One that the file clearly does not have is refused before anything runs.
+fn checked(file: &Path, facts: &FileFacts, class: String) -> Result<String, Problem> {
+    let may_bind_more = |name: &str| matches!(name, "exec" | "globals" | "setattr" | "vars");
+    let cannot_tell = !facts.diagnostics.is_empty()
+        || facts.symbols.iter().any(|symbol| may_bind_more(symbol))
+        || imports(facts).any(|import| matches!(import.form, ImportForm::Star { .. }));
+    let bound = || facts.statements.iter().flat_map(|statement| &statement.bindings);
+    if cannot_tell || bound().any(|binding| facts.name(binding.name) == class) {
+        return Ok(class);
+    }
+    let names = classes(facts).into_iter().map(|class| facts.name(class.name)).map(|name| (name, name));
+    let help = match &select::similar(&class, names.clone())[..] {
+        [] => {
+            let all: Vec<&str> = names.map(|(name, _)| name).collect();
+            format!("its classes are {}", all.join(", "))
+        }
+        similar => format!("did you mean {}?", similar.join(", ")),
+    };
+    Err(Problem::new(format!("`{}` has no class `{class}`", file.display())).help(help))
+}
+
+fn imports(facts: &FileFacts) -> impl Iterator<Item = &ImportStatement> {
+    facts.statements.iter().flat_map(|statement| &statement.imports)
 }
 
 /// The class to try where none was named. That there are others is told, but for a file that is named after one.
@@ -376,8 +410,7 @@ fn chosen(file: &Path, facts: &FileFacts, stem: &str, console: &Console) -> Resu
 }
 
 fn has_relative_import(facts: &FileFacts) -> bool {
-    let imports = facts.statements.iter().flat_map(|statement| &statement.imports);
-    imports.into_iter().any(|import| match import.form {
+    imports(facts).any(|import| match import.form {
         ImportForm::Module => false,
         ImportForm::From { level, .. } | ImportForm::Star { level, .. } => level > 0,
     })
@@ -385,8 +418,7 @@ fn has_relative_import(facts: &FileFacts) -> bool {
 
 /// The top-level packages that a file imports, wherever the import stands.
 fn packages(facts: &FileFacts) -> BTreeSet<String> {
-    let imports = facts.statements.iter().flat_map(|statement| &statement.imports);
-    let modules = imports.flat_map(|import| import.absolute_modules(facts));
+    let modules = imports(facts).flat_map(|import| import.absolute_modules(facts));
     modules.filter_map(|module| module.split('.').next()).map(str::to_owned).collect()
 }
 
@@ -434,7 +466,7 @@ impl Libraries {
     /// to.
     fn of<'f>(files: impl Iterator<Item = &'f Path>) -> Result<Self, Problem> {
         let mut wanted: BTreeMap<PathBuf, BTreeSet<PathBuf>> = BTreeMap::new();
-        for (library, relative) in files.filter_map(place_in_library) {
+        for (library, relative) in files.filter_map(place_of_bundle) {
             wanted.entry(library).or_default().insert(relative);
         }
         let mut records = BTreeMap::new();
@@ -451,17 +483,9 @@ impl Libraries {
 
     /// The library of a bundle and its record; none for a file that is no bundle of a library.
     fn record(&self, file: &Path) -> Option<&(PathBuf, BlockRecord)> {
-        let (library, relative) = place_in_library(file)?;
+        let (library, relative) = place_of_bundle(file)?;
         self.records.get(&library.join(relative))
     }
-}
-
-/// The folder that may be a file's library, and the file's path there.
-fn place_in_library(file: &Path) -> Option<(PathBuf, PathBuf)> {
-    let file = fs::canonicalize(file).ok()?;
-    let folder = file.parent()?;
-    let kind = folder.file_name().filter(|name| *name == "blocks" || *name == "failed")?;
-    Some((folder.parent()?.to_owned(), Path::new(kind).join(file.file_name()?)))
 }
 
 /// The class that a bundle was made from, where the corpus has its source at the version of the record.

@@ -11,7 +11,7 @@ use netquarry_corpus::snapshot::Snapshot;
 use netquarry_corpus::{fetch, load};
 
 use super::context::Context;
-use crate::configuration::{Settings, working_folder};
+use crate::configuration::{FILE_NAME, Settings, working_folder};
 use crate::console::Task;
 use crate::course::{Stage, StageCourse, Stopwatch};
 use crate::interrupt;
@@ -42,6 +42,11 @@ pub fn corpus(settings: &Settings) -> Result<Corpus, Problem> {
     let mut corpus = load::load(&settings.corpus)?;
     for (name, path) in &settings.sources {
         corpus.replace_source(name, path)?;
+        // The user has just written it: a slip rather than a source that cannot be had.
+        if !path.is_dir() {
+            return Err(Problem::new(format!("There is no folder `{}`", path.display()))
+                .because(format!("--source or `[sources]` of {FILE_NAME} names it for the source `{name}`")));
+        }
     }
     Ok(corpus)
 }

@@ -116,7 +116,7 @@ fn tell_unknown_imports(context: &Context<'_>, index: &Index) {
     {
         context
             .console
-            .caution(&format!("`{name}` of --keep-import changes nothing: no source has a package of that name"));
+            .caution(&format!("Keeping `{name}` an import changes nothing: no source has a package of that name"));
     }
 }
 

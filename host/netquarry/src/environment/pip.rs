@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -55,7 +56,15 @@ pub(super) fn run(
     if status.success() {
         return Ok(Outcome::Done);
     }
+    // Who stops the program may have stopped its children too, which then say nothing about why.
+    if interrupted.load(Ordering::Relaxed) || status.signal().is_some_and(is_request_to_stop) {
+        return Err(EnvironmentError::Interrupted);
+    }
     Ok(Outcome::Failed { output: printed })
+}
+
+fn is_request_to_stop(signal: i32) -> bool {
+    matches!(signal, libc::SIGINT | libc::SIGTERM | libc::SIGHUP)
 }
 
 /// Reads lines until the process has closed its output; everything printed comes back, up to a bound.

@@ -127,6 +127,7 @@ fn what_goes_wrong_is_told_apart() {
     };
     assert!(matches!(error("no_ensurepip"), EnvironmentError::Venv { output, .. } if output.contains("ensurepip")));
     assert!(matches!(error("full_disk"), EnvironmentError::DiskFull { .. }));
+    assert!(matches!(error("stopped"), EnvironmentError::Interrupted));
     assert!(matches!(error("offline"), EnvironmentError::NoNetwork { output } if output.contains("No matching")));
     assert!(matches!(error("broken"), EnvironmentError::TorchBroken { output, .. } if output.contains("libcudart")));
     let blocked = tempfile::NamedTempFile::new().unwrap();

@@ -33,6 +33,14 @@ pub enum Content<'a> {
 /// Writes all that a file is to hold.
 type Writing<'a> = dyn Fn(&mut dyn Write) -> io::Result<()> + 'a;
 
+/// The folder that may be a file's library, and the file's path there.
+pub fn place_of_bundle(file: &Path) -> Option<(PathBuf, PathBuf)> {
+    let file = fs::canonicalize(file).ok()?;
+    let folder = file.parent()?;
+    let kind = folder.file_name().filter(|name| *name == "blocks" || *name == "failed")?;
+    Some((folder.parent()?.to_owned(), Path::new(kind).join(file.file_name()?)))
+}
+
 /// A folder that this program may write to. Holds a lock as long as it lives, so that two runs do not mix.
 #[derive(Debug)]
 pub struct OutputFolder {

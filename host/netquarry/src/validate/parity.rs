@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use netquarry_core::verdict::{FailureClass, Level, Outcome, ParityEvidence, Verdict};
+use netquarry_core::verdict::{FailureClass, Level, Outcome, PARITY_UNKNOWN, ParityEvidence, Verdict};
 
 use super::Upstream;
 use super::protocol::{Event, Exception, Leaf, Replay, UpstreamClass};
@@ -155,16 +155,13 @@ pub(super) fn compare<E>(upstream: &Upstream, verdict: &Verdict, ask: &Asking<'_
     }
 }
 
-/// How a note begins that says why nothing is known, and the reason that upstream cannot be imported.
-const UNKNOWN: &str = "parity_unknown: ";
+/// The reason that upstream cannot be imported.
 const NOT_IMPORTABLE: &str = "upstream_not_importable";
 
 /// What importing upstream's module raised, `ModuleNotFoundError: No module named 'ftfy'`, where that is why a block was
 /// not compared.
 pub fn upstream_import_error(verdict: &Verdict) -> Option<&str> {
-    let reasons =
-        verdict.evidence.notes.iter().filter_map(|note| note.strip_prefix(UNKNOWN)?.strip_prefix(NOT_IMPORTABLE));
-    reasons.filter_map(|reason| reason.strip_prefix(": ")).next()
+    verdict.evidence.parity_unknown()?.strip_prefix(NOT_IMPORTABLE)?.strip_prefix(": ")
 }
 
 /// Enters the result in the verdict.
@@ -181,7 +178,7 @@ pub(super) fn enter(verdict: &mut Verdict, parity: Parity) {
             verdict.failure.get_or_insert(failure);
         }
         Parity::Unknown(reason) => {
-            verdict.evidence.notes.push(format!("{UNKNOWN}{reason}"));
+            verdict.evidence.notes.push(format!("{PARITY_UNKNOWN}: {reason}"));
             verdict.evidence.notes.sort();
         }
     }
