@@ -1,6 +1,6 @@
 //! Bundles beside their upstream classes.
 
-use super::support::Playground;
+use super::support::{Playground, Run};
 
 /// A library of the package of these tests, compared with the package itself.
 fn compared() -> Playground {
@@ -59,4 +59,21 @@ fn a_package_that_changed_since_is_compared_anew() {
     // What is made of the package now is as the package is now.
     playground.mine(&["run", "--level", "parity", "--gate", "parity", "--quiet"]).ended(1);
     assert_eq!(playground.manifest("out")["small:small.layers.Scale"]["level"], 7);
+}
+
+#[test]
+fn files_of_different_corpora_are_not_compared_at_once() {
+    let playground = Playground::new();
+    playground.write("other.json", &playground.read("corpus.json"));
+    let run = ["run", "--level", "execute", "--quiet"];
+    playground.mine(&run).succeeded();
+    playground.mine(&[&run[..], &["--corpus", "other.json", "--out", "other"]].concat()).succeeded();
+    // Neither of a variable nor of the command line: each library knows its own.
+    let validate = |arguments: &[&str]| {
+        let mut command = playground.mining(&[&["validate", "--level", "parity"], arguments].concat());
+        Run::of(command.env_remove("NETQUARRY_CORPUS"))
+    };
+    let refused = validate(&["out/blocks/Scale.py", "other/blocks/Scale.py"]).ended(2);
+    assert!(refused.stderr.contains("are libraries of different corpora"), "{}", refused.stderr);
+    validate(&["out/blocks/Scale.py", "other/blocks/Scale.py", "--corpus", "corpus.json"]).succeeded();
 }

@@ -263,14 +263,16 @@ impl ParityCase {
     }
 }
 
-#[test]
-fn bundles_are_compared_with_their_upstream_classes() {
+/// The case that ends the process which has its module.
+const LOSES_WORKER: &str = "upstream_takes_its_worker_along";
+
+fn parity_cases() -> Vec<ParityCase> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/validate/parity_cases");
     let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
-    let cases: Vec<ParityCase> = paths.map(|path| ParityCase::read(&path)).collect();
-    let jobs = cases.iter().map(|case| case.job.clone()).collect();
-    let (verdicts, statistics) = run(jobs, &Options { level: Level::Parity, ..options() });
-    assert_eq!(statistics.workers_lost, 0);
+    paths.map(|path| ParityCase::read(&path)).collect()
+}
+
+fn assert_as_compared(cases: &[ParityCase], verdicts: &BTreeMap<String, Verdict>) {
     let complaints: Vec<String> = cases
         .iter()
         .map(|case| (case, ParityCase::came_out(&verdicts[&case.job.id])))
@@ -278,6 +280,30 @@ fn bundles_are_compared_with_their_upstream_classes() {
         .map(|(case, outcome)| format!("{}: expected {}, came out as {outcome}", case.job.id, case.expected))
         .collect();
     assert!(complaints.is_empty(), "{} of {} cases:\n{}", complaints.len(), cases.len(), complaints.join("\n"));
+}
+
+#[test]
+fn bundles_are_compared_with_their_upstream_classes() {
+    let mut cases = parity_cases();
+    cases.retain(|case| case.job.id != LOSES_WORKER);
+    let jobs = cases.iter().map(|case| case.job.clone()).collect();
+    let (verdicts, statistics) = run(jobs, &Options { level: Level::Parity, ..options() });
+    assert_eq!(statistics.workers_lost, 0);
+    assert_as_compared(&cases, &verdicts);
+}
+
+#[test]
+fn a_worker_that_is_lost_in_a_comparison_costs_nobody_else() {
+    let mut cases = parity_cases();
+    cases.retain(|case| [LOSES_WORKER, "the_same"].contains(&case.job.id.as_str()));
+    let bystander = cases.iter().find(|case| case.job.id == "the_same").unwrap().job.clone();
+    let mut jobs: Vec<Job> = cases.iter().map(|case| case.job.clone()).collect();
+    jobs.extend((0..12).map(|number| Job { id: format!("bystander {number}"), ..bystander.clone() }));
+    let (mut verdicts, statistics) = run(jobs, &Options { level: Level::Parity, jobs: 4, ..options() });
+    assert_as_compared(&cases, &verdicts);
+    verdicts.retain(|name, _| name.starts_with("bystander"));
+    assert!(verdicts.values().all(|verdict| verdict.outcome(Level::Parity) == Outcome::Passed), "{verdicts:#?}");
+    assert!(statistics.workers_lost >= 2, "the culprit loses the shared worker and then its own");
 }
 
 #[test]
