@@ -8,7 +8,6 @@ mod commands;
 mod equivalents;
 mod library;
 mod parity;
-mod replacements;
 mod report;
 mod requirements;
 mod resume;

@@ -33,11 +33,15 @@ const REPLACED: [(&str, &str, &str); 5] = [
         include_str!("../replacements/smooth_l1_loss.py"),
         "the same loss: quadratic below beta, linear above, L1 where beta vanishes",
     ),
-    ("fvcore.nn.giou_loss", include_str!("../replacements/giou_loss.py"), "torchvision has the same function"),
+    (
+        "fvcore.nn.giou_loss",
+        include_str!("../replacements/giou_loss.py"),
+        "torchvision has the same function, without the refusal of what is no box; it computes half precision in single",
+    ),
     (
         "fvcore.nn.sigmoid_focal_loss_jit",
         include_str!("../replacements/sigmoid_focal_loss_jit.py"),
-        "torchvision has the same function",
+        "torchvision has the same function; it refuses an `alpha` above one",
     ),
 ];
 

@@ -4,7 +4,9 @@ def strict(cls=None, *, accept_kwargs=False):
 
     def accepting(cls):
         @functools.wraps(cls.__init__)
-        def __init__(self, **kwargs):
+        def __init__(self, *args, **kwargs):
+            if args:
+                raise ValueError(f"{cls.__name__} takes only keywords, and not {len(args)} arguments by their place")
             for field in dataclasses.fields(cls):
                 if field.name in kwargs:
                     setattr(self, field.name, kwargs.pop(field.name))

@@ -226,7 +226,7 @@ pub(crate) const REPLACED: [(&str, &str, &str); 25] = [
         "huggingface_hub.dataclasses.strict",
         include_str!("../replacements/strict.py"),
         "makes a dataclass that is filled from keywords and calls its own `validate_` methods, in the same order, and only \
-         leaves out the comparison of each value with the field's annotation",
+         leaves out the comparison of each value with the field's annotation and the exception that wraps a validator's",
     ),
     (
         "huggingface_hub.dataclasses.as_validated_field",
@@ -340,7 +340,8 @@ pub(crate) const REPLACED: [(&str, &str, &str); 25] = [
     (
         "transformers.model_debugging_utils.model_addition_debugger_context",
         include_str!("../replacements/model_addition_debugger_context.py"),
-        "writes what goes through the model into files, for those who port models; the model does the same without",
+        "writes what goes through the model into files, for those who port models; the model computes the same without, and \
+         keeps its gradients",
     ),
     (
         "transformers.utils.import_utils.is_torch_available",

@@ -1,6 +1,6 @@
 """Holds torchvision's operators, as a shim uses them for mmcv's, against plain loops that follow mmcv's kernels.
 
-Argument: the folder of the equivalents.
+Argument: the folder of shim-mmlab.
 """
 
 import itertools
@@ -11,13 +11,10 @@ import sys
 import torch
 import torchvision  # noqa: F401
 
-FOLDER = pathlib.Path(sys.argv[1])
+sys.path.append(str(pathlib.Path(__file__).parent))
+from story import Shim  # noqa: E402
 
-
-def equivalent(name, file):
-    space = {}
-    exec((FOLDER / f"{file}.py").read_text(), space)
-    return space[name].apply
+SHIM = Shim(sys.argv[1], part=lambda path: path.startswith("mmcv.ops."))
 
 
 def nms(boxes, scores, threshold, offset, score_threshold, most):
@@ -94,38 +91,48 @@ def close(what, ours, reference):
     assert ours.shape == reference.shape and torch.allclose(ours, reference, atol=1e-4), (what, ours, reference)
 
 
+@SHIM.holds("mmcv.ops.nms.NMSop")
+def suppression():
+    ours = SHIM.define("mmcv.ops.nms.NMSop").apply
+    for offset, score_threshold, most in itertools.product((0, 1), (0.0, 0.4), (-1, 3)):
+        corners = torch.rand(40, 2) * 20
+        boxes, scores = torch.cat([corners, corners + torch.rand(40, 2) * 12], dim=1), torch.rand(40)
+        given = (boxes, scores, 0.4, offset, score_threshold, most)
+        assert ours(*given).tolist() == nms(*given).tolist(), given
+
+
+@SHIM.holds("mmcv.ops.roi_align.RoIAlignFunction")
+def regions():
+    ours = SHIM.define("mmcv.ops.roi_align.RoIAlignFunction").apply
+    input = torch.rand(2, 2, 9, 11)
+    rois = torch.tensor([[0, 1.0, 2.0, 13.0, 9.0], [1, -3.0, 0.0, 30.0, 17.0], [1, 4.2, 4.3, 4.9, 4.4]])
+    for ratio, aligned, scale in itertools.product((0, 2), (True, False), (0.5, 1.0)):
+        given = (input, rois, 3, scale, ratio)
+        close("roi_align", ours(*given, "avg", aligned), roi_align(*given, aligned))
+    try:
+        ours(input, rois, 3, 1.0, 0, "max", True)
+    except ModuleNotFoundError as error:
+        assert error.name == "mmcv._ext"
+    else:
+        raise AssertionError("the maximum is native")
+
+
+@SHIM.holds("mmcv.ops.deform_conv.DeformConv2dFunction", "mmcv.ops.modulated_deform_conv.ModulatedDeformConv2dFunction")
+def convolutions():
+    plain = SHIM.define("mmcv.ops.deform_conv.DeformConv2dFunction").apply
+    modulated = SHIM.define("mmcv.ops.modulated_deform_conv.ModulatedDeformConv2dFunction").apply
+    for stride, padding, dilation, groups, offset_groups in [(1, 1, 1, 1, 1), (2, 0, 1, 2, 1), (1, 2, 2, 1, 2), (2, 1, 1, 2, 2)]:
+        input, weight, bias = torch.rand(2, 4, 6, 7), torch.randn(4, 4 // groups, 3, 3), torch.randn(4)
+        high, wide = ((length + 2 * padding - 2 * dilation - 1) // stride + 1 for length in (6, 7))
+        offset = torch.randn(2, offset_groups * 18, high, wide) * 1.5
+        mask = torch.rand(2, offset_groups * 9, high, wide)
+        options = (stride, padding, dilation, groups, offset_groups)
+        close("deform", plain(input, offset, weight, *options), deformed(input, offset, None, weight, None, *options))
+        found = modulated(input, offset, mask, weight, bias, *options)
+        close("modulated", found, deformed(input, offset, mask, weight, bias, *options))
+        found = modulated(input, offset, mask, weight, None, *options)
+        close("modulated", found, deformed(input, offset, mask, weight, None, *options))
+
+
 torch.manual_seed(0)
-ours = equivalent("NMSop", "nms")
-for offset, score_threshold, most in itertools.product((0, 1), (0.0, 0.4), (-1, 3)):
-    corners = torch.rand(40, 2) * 20
-    boxes, scores = torch.cat([corners, corners + torch.rand(40, 2) * 12], dim=1), torch.rand(40)
-    given = (boxes, scores, 0.4, offset, score_threshold, most)
-    assert ours(*given).tolist() == nms(*given).tolist(), given
-
-ours = equivalent("RoIAlignFunction", "roi_align")
-input = torch.rand(2, 2, 9, 11)
-rois = torch.tensor([[0, 1.0, 2.0, 13.0, 9.0], [1, -3.0, 0.0, 30.0, 17.0], [1, 4.2, 4.3, 4.9, 4.4]])
-for ratio, aligned, scale in itertools.product((0, 2), (True, False), (0.5, 1.0)):
-    given = (input, rois, 3, scale, ratio)
-    close("roi_align", ours(*given, "avg", aligned), roi_align(*given, aligned))
-try:
-    ours(input, rois, 3, 1.0, 0, "max", True)
-except ModuleNotFoundError as error:
-    assert error.name == "mmcv._ext"
-else:
-    raise AssertionError("the maximum is native")
-
-plain = equivalent("DeformConv2dFunction", "deform_conv")
-modulated = equivalent("ModulatedDeformConv2dFunction", "modulated_deform_conv")
-for stride, padding, dilation, groups, offset_groups in [(1, 1, 1, 1, 1), (2, 0, 1, 2, 1), (1, 2, 2, 1, 2), (2, 1, 1, 2, 2)]:
-    input, weight, bias = torch.rand(2, 4, 6, 7), torch.randn(4, 4 // groups, 3, 3), torch.randn(4)
-    high, wide = ((length + 2 * padding - 2 * dilation - 1) // stride + 1 for length in (6, 7))
-    offset = torch.randn(2, offset_groups * 18, high, wide) * 1.5
-    mask = torch.rand(2, offset_groups * 9, high, wide)
-    options = (stride, padding, dilation, groups, offset_groups)
-    close("deform", plain(input, offset, weight, *options), deformed(input, offset, None, weight, None, *options))
-    found = modulated(input, offset, mask, weight, bias, *options)
-    close("modulated", found, deformed(input, offset, mask, weight, bias, *options))
-    found = modulated(input, offset, mask, weight, None, *options)
-    close("modulated", found, deformed(input, offset, mask, weight, None, *options))
-print("equal")
+SHIM.run()

@@ -1,11 +1,12 @@
-"""Holds the small equivalents of a shim against upstream's definitions.
+"""Holds the small equivalents of openmmlab's definitions against upstream's.
 
-Arguments: the folder of the equivalents, and a folder that holds mmengine, addict, packaging and six.
+Arguments: the folder of shim-mmlab, and a folder that holds mmengine, mmcv-lite, addict, packaging and six. What stands
+in the place of mmcv's compiled operators, operators.py holds.
 """
 
 import abc
+import contextlib
 import copy
-import importlib.util
 import io
 import logging
 import pathlib
@@ -17,60 +18,27 @@ import unittest.mock
 import torch
 from torch import nn
 
-FOLDER = pathlib.Path(sys.argv[1])
+sys.path.append(str(pathlib.Path(__file__).parent))
+from story import Absent, Shim, Story, of_versions, same  # noqa: E402
+
+SHIM = Shim(sys.argv[1], part=lambda path: not path.startswith("mmcv.ops."))
 sys.path.insert(0, sys.argv[2])
 logging.disable(logging.CRITICAL)
-
-
-class Absent:
-    """Gives an empty module for the packages of which the definitions here use nothing."""
-
-    NAMES = {"cv2", "matplotlib", "rich", "termcolor", "yaml", "yapf"}
-
-    def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in self.NAMES:
-            return importlib.util.spec_from_loader(name, self, is_package=True)
-
-    def create_module(self, spec):
-        module = unittest.mock.MagicMock(name=spec.name)
-        module.__path__, module.__spec__ = [], spec
-        return module
-
-    def exec_module(self, module):
-        pass
-
-
-sys.meta_path.insert(0, Absent())
+Absent("cv2", "matplotlib", "rich", "termcolor", "yaml", "yapf").install()
 
 from mmengine.config.config import ConfigDict  # noqa: E402
 from mmengine.fileio import load  # noqa: E402
 from mmengine.fileio.handlers import file_handlers  # noqa: E402
-from mmengine.logging import print_log  # noqa: E402
-from mmengine.model import BaseModule, initialize  # noqa: E402
+import mmengine.dist.utils  # noqa: E402
+from mmengine.logging import MMLogger, print_log  # noqa: E402
+from mmengine.model import BaseModule, base_module, initialize, weight_init  # noqa: E402
 from mmengine.model.wrappers.utils import is_model_wrapper  # noqa: E402
 from mmengine.registry import Registry  # noqa: E402
 from mmengine.registry.build_functions import build_from_cfg, build_model_from_cfg  # noqa: E402
 from mmengine.runner.checkpoint import CheckpointLoader, _load_checkpoint, load_state_dict  # noqa: E402
+from mmcv.utils import ext_loader  # noqa: E402
 from packaging import version  # noqa: E402
 from six import moves  # noqa: E402
-
-
-def equivalent(name, file, **space):
-    exec((FOLDER / f"{file}.py").read_text(), space)
-    return space[name]
-
-
-class Story:
-    """What a sequence of uses gives, each as text or as the class of its exception."""
-
-    def __init__(self):
-        self.lines = []
-
-    def note(self, use):
-        try:
-            self.lines.append(str(use()))
-        except Exception as error:
-            self.lines.append(type(error).__name__)
 
 
 def of_registry(Registry, build_from_cfg, build_model_from_cfg):
@@ -269,45 +237,108 @@ def of_files(load):
     return story.lines
 
 
-def of_versions(parse):
-    """Versions as upstream compares them: in order, with all their parts, and what is no version."""
-    texts = "0.1 1.0 1.0.0 1.10 1.9 2.0.0rc1 2.0.0a2 2.0.0.dev3 2.15.0+cu132 v1.2 1!2.0 1.0.post1 parrots 1..2".split()
-    found = []
-    for text in texts:
-        try:
-            version = parse(text)
-        except ValueError as error:
-            found.append((text, type(error).__name__, str(error)))
-            continue
-        found.append((str(version), version.release, version.is_prerelease, version.pre, version.post, version.local))
-        found.append([version < parse(other) for other in texts[:-2]])
-    return found
+class Kept(logging.Handler):
+    """Keeps what a logger is told."""
+
+    def __init__(self):
+        super().__init__()
+        self.told = []
+
+    def emit(self, record):
+        self.told.append((record.levelname, record.getMessage()))
 
 
-def same(what, upstream, ours):
-    for number, (left, right) in enumerate(zip(upstream, ours, strict=True)):
-        assert left == right, f"{what} {number}: upstream gives {left} and the equivalent {right}"
-    print(what, len(upstream))
+@contextlib.contextmanager
+def listening(loggers):
+    """What some loggers are told, at every level."""
+    kept = Kept()
+    logging.disable(logging.NOTSET)
+    for logger in loggers:
+        logger.addHandler(kept)
+        logger.setLevel(logging.DEBUG)
+    yield kept.told
+    for logger in loggers:
+        logger.removeHandler(kept)
+    logging.disable(logging.CRITICAL)
 
 
-same(
-    "registry",
-    of_registry(Registry, build_from_cfg, build_model_from_cfg),
-    of_registry(
-        equivalent("Registry", "registry"),
-        equivalent("build_from_cfg", "build_from_cfg"),
-        equivalent("build_model_from_cfg", "build_model_from_cfg"),
-    ),
+def of_loggers(MMLogger):
+    story = Story()
+    note = story.note
+    current = MMLogger.get_current_instance()
+    note(lambda: (current.name, current is MMLogger.get_instance("mmengine"), isinstance(current, logging.Logger)))
+    note(lambda: MMLogger.check_instance_created("a name of its own"))
+    other = MMLogger.get_instance("a name of its own", log_level="INFO")
+    note(lambda: (MMLogger.get_instance("a name of its own") is other, other is current))
+    note(lambda: MMLogger.check_instance_created("a name of its own"))
+    with listening([current, other]) as told:
+        for logger in (current, other):
+            logger.info("%s and %s", 1, 2)
+            logger.error("a")
+            logger.log(15, "b")
+    note(lambda: told)
+    return story.lines
+
+
+def of_printing(print_log, MMLogger):
+    story, output = Story(), io.StringIO()
+    logger = MMLogger.get_instance("mmengine")
+    named = logging.getLogger("named by nobody else")
+    with listening([logger, named]) as told, contextlib.redirect_stdout(output):
+        for target in (None, "silent", "current", "mmengine", named, "a name that no logger has", 3):
+            story.note(lambda: print_log("a % message", target))
+            story.note(lambda: print_log(("more",), logger=target, level=logging.WARNING))
+    story.note(lambda: told)
+    story.note(output.getvalue)
+    return story.lines
+
+
+def of_ranks(master_only):
+    story = Story()
+
+    @master_only
+    def answer(value, *, more=1):
+        """Has a name and a docstring."""
+        return value + more
+
+    distributed = torch.distributed
+    group = unittest.mock.patch.object(mmengine.dist.utils, "get_default_group", lambda: None)
+    for is_initialized, rank in ((False, 1), (True, 0), (True, 1)):
+        started = unittest.mock.patch.object(distributed, "is_initialized", lambda: is_initialized)
+        place = unittest.mock.patch.object(distributed, "get_rank", lambda *group: rank)
+        with started, place, group:
+            story.note(lambda: answer(2))
+            story.note(lambda: answer(2, more=3))
+            story.note(lambda: answer())
+    story.note(lambda: (answer.__name__, answer.__doc__))
+    return story.lines
+
+
+def of_extensions(load_ext):
+    """Without its extension upstream fails on import, and the equivalent on the first use, in the same way."""
+    try:
+        load_ext("_ext", ["nms"]).nms()
+    except ModuleNotFoundError as error:
+        return [error.name]
+
+
+@SHIM.holds(
+    "mmengine.registry.registry.Registry",
+    "mmengine.registry.build_functions.build_from_cfg",
+    "mmengine.registry.build_functions.build_model_from_cfg",
 )
-same(
-    "sequence",
-    of_sequence(Registry, build_model_from_cfg),
-    of_sequence(equivalent("Registry", "registry"), equivalent("build_model_from_cfg", "build_model_from_cfg")),
-)
-with tempfile.TemporaryDirectory() as folder:
-    base = equivalent(
-        "BaseModule",
-        "base_module",
+def registries():
+    ours = SHIM.define("mmengine.registry.registry.Registry")
+    build = SHIM.define("mmengine.registry.build_functions.build_from_cfg")
+    build_model = SHIM.define("mmengine.registry.build_functions.build_model_from_cfg")
+    same("registry", of_registry(Registry, build_from_cfg, build_model_from_cfg), of_registry(ours, build, build_model))
+    same("sequence", of_sequence(Registry, build_model_from_cfg), of_sequence(ours, build_model))
+
+
+@SHIM.holds("mmengine.model.base_module.BaseModule")
+def modules():
+    ours = SHIM.define(
+        "mmengine.model.base_module.BaseModule",
         nn=nn,
         ABCMeta=abc.ABCMeta,
         copy=copy,
@@ -315,16 +346,80 @@ with tempfile.TemporaryDirectory() as folder:
         initialize=initialize,
         is_model_wrapper=is_model_wrapper,
     )
-    same("module", of_module(BaseModule, folder), of_module(base, folder))
-same("configuration", of_configuration(ConfigDict), of_configuration(equivalent("ConfigDict", "config_dict")))
-same("loading", of_loading(load_state_dict), of_loading(equivalent("load_state_dict", "load_state_dict")))
-ours = equivalent("_load_checkpoint", "load_checkpoint")
-same("checkpoints", of_checkpoints(_load_checkpoint), of_checkpoints(ours))
-loader = equivalent("CheckpointLoader", "checkpoint_loader", _load_checkpoint=ours)
-same("loaders", of_checkpoints(CheckpointLoader.load_checkpoint), of_checkpoints(loader.load_checkpoint))
-same("files", of_files(load), of_files(equivalent("load", "load", file_handlers=file_handlers)))
-wrapped = [nn.Linear(1, 1), nn.DataParallel(nn.Linear(1, 1))]
-ours = equivalent("is_model_wrapper", "is_model_wrapper")
-same("wrappers", [is_model_wrapper(model) for model in wrapped], [ours(model) for model in wrapped])
-same("versions", of_versions(version.parse), of_versions(equivalent("parse", "parse_version")))
-same("iteration", [moves.map, moves.zip], [equivalent("map", "map"), equivalent("zip", "zip")])
+    with tempfile.TemporaryDirectory() as folder:
+        same("module", of_module(BaseModule, folder), of_module(ours, folder))
+
+
+@SHIM.holds("mmengine.model.weight_init.update_init_info")
+def notes():
+    """Upstream's own classes initialise alike where the notes for the log are not kept."""
+    ours = SHIM.define("mmengine.model.weight_init.update_init_info")
+    with tempfile.TemporaryDirectory() as folder:
+        upstream = of_module(BaseModule, folder)
+        patch = unittest.mock.patch.object
+        with patch(weight_init, "update_init_info", ours), patch(base_module, "update_init_info", ours):
+            same("notes", upstream, of_module(BaseModule, folder))
+
+
+@SHIM.holds("mmengine.logging.logger.MMLogger", "mmengine.logging.logger.print_log")
+def logs():
+    ours = SHIM.define("mmengine.logging.logger.MMLogger")
+    printing = SHIM.define("mmengine.logging.logger.print_log")
+    # In this order, since a second logger of upstream becomes the current one: the equivalent has no such state.
+    same("printing", of_printing(print_log, MMLogger), of_printing(printing, ours))
+    same("loggers", of_loggers(MMLogger), of_loggers(ours))
+
+
+@SHIM.holds("mmengine.dist.utils.master_only")
+def ranks():
+    same("ranks", of_ranks(mmengine.dist.utils.master_only), of_ranks(SHIM.define("mmengine.dist.utils.master_only")))
+
+
+@SHIM.holds("mmengine.config.config.ConfigDict")
+def configurations():
+    ours = SHIM.define("mmengine.config.config.ConfigDict")
+    same("configuration", of_configuration(ConfigDict), of_configuration(ours))
+
+
+@SHIM.holds(
+    "mmengine.runner.checkpoint._load_checkpoint",
+    "mmengine.runner.checkpoint.CheckpointLoader",
+    "mmengine.runner.checkpoint.load_state_dict",
+)
+def checkpoints():
+    ours = SHIM.define("mmengine.runner.checkpoint.load_state_dict")
+    same("loading", of_loading(load_state_dict), of_loading(ours))
+    ours = SHIM.define("mmengine.runner.checkpoint._load_checkpoint")
+    same("checkpoints", of_checkpoints(_load_checkpoint), of_checkpoints(ours))
+    loader = SHIM.define("mmengine.runner.checkpoint.CheckpointLoader", _load_checkpoint=ours)
+    same("loaders", of_checkpoints(CheckpointLoader.load_checkpoint), of_checkpoints(loader.load_checkpoint))
+
+
+@SHIM.holds("mmengine.fileio.io.load")
+def files():
+    same("files", of_files(load), of_files(SHIM.define("mmengine.fileio.io.load", file_handlers=file_handlers)))
+
+
+@SHIM.holds("mmengine.model.wrappers.utils.is_model_wrapper")
+def wrappers():
+    ours = SHIM.define("mmengine.model.wrappers.utils.is_model_wrapper")
+    models = [nn.Linear(1, 1), nn.DataParallel(nn.Linear(1, 1))]
+    same("wrappers", [is_model_wrapper(model) for model in models], [ours(model) for model in models])
+
+
+@SHIM.holds("mmcv.utils.ext_loader.load_ext")
+def extensions():
+    same("extensions", of_extensions(ext_loader.load_ext), of_extensions(SHIM.define("mmcv.utils.ext_loader.load_ext")))
+
+
+@SHIM.holds("packaging.version.parse")
+def versions():
+    same("versions", of_versions(version.parse), of_versions(SHIM.define("packaging.version.parse")))
+
+
+@SHIM.holds("six.moves.map", "six.moves.zip")
+def iteration():
+    same("iteration", [moves.map, moves.zip], [SHIM.define("six.moves.map"), SHIM.define("six.moves.zip")])
+
+
+SHIM.run()
