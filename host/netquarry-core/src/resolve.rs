@@ -21,7 +21,7 @@ pub enum Entity {
     External(External),
     Builtin,
     /// `__name__`, `__file__` and whatever else every module has.
-    ModuleAttribute,
+    ModuleAttribute(String),
     /// No statement binds the name: upstream itself would raise a NameError.
     Undefined,
     /// A module that its own package does not hold, or a name that the module does not bind.
@@ -209,11 +209,11 @@ impl Index {
                 }
             }
         }
+        if stdlib::is_module_attribute(name) {
+            return Entity::ModuleAttribute(name.to_owned());
+        }
         if stdlib::is_builtin(name) {
             return Entity::Builtin;
-        }
-        if stdlib::is_module_attribute(name) {
-            return Entity::ModuleAttribute;
         }
         match self.external_stars(file).next() {
             Some(module) => Entity::External(External::Star { module, name: name.to_owned() }),

@@ -6,7 +6,7 @@ use super::graph::Item;
 use super::imports::{Imports, modules_of_root};
 use super::late::{Late, Place};
 use super::names::Names;
-use super::uses::{Named, Uses, is_shared};
+use super::uses::{FILE_ATTRIBUTE, Named, Uses, is_shared};
 use crate::closure::Closure;
 use crate::facts::{
     BindingKind, Dictionary, DictionaryEntry, Guard, ImportForm, ImportStatement, ReferenceBinding, StatementKind,
@@ -128,8 +128,9 @@ impl Editing<'_> {
                 None => reference.range.end,
             };
             let assigns = reference.assigns_path && consumed > 0 && consumed == reference.path.len();
-            // The block itself keeps its name even where a local variable has it.
-            let is_hidden = self.uses.captured.contains(named) && self.is_target(named);
+            // The block itself keeps its name even where a local variable has it, and so does what Python names.
+            let keeps_name = self.is_target(named) || *named == Named::OwnFile;
+            let is_hidden = keeps_name && self.uses.captured.contains(named);
             let replacement = if assigns || is_hidden { format!("globals()[\"{name}\"]") } else { name.to_owned() };
             let range = TextRange::new(reference.range.start, end);
             if range.slice(text) != replacement {
@@ -281,10 +282,13 @@ impl Editing<'_> {
                     let global = self.names.of(&Named::Module(file));
                     lines.extend(self.binding(definition, import, &wanted, global));
                 }
+                Entity::ModuleAttribute(attribute) if attribute == FILE_ATTRIBUTE && wanted != FILE_ATTRIBUTE => {
+                    lines.push(format!("{wanted} = {FILE_ATTRIBUTE}"));
+                }
                 Entity::Module(_)
                 | Entity::Namespace(..)
                 | Entity::Builtin
-                | Entity::ModuleAttribute
+                | Entity::ModuleAttribute(_)
                 | Entity::Undefined => {}
                 Entity::Missing(missing) => lines.push(match missing.name {
                     Some(name) => import_member(&missing.module, &name, &wanted),

@@ -238,7 +238,7 @@ impl Providers<'_> {
             Named::Variable(variable) => self.of_variable(*variable, rank),
             Named::Alias(file, symbol) => vec![self.places[&Item::Alias(*file, *symbol)]],
             Named::Module(file) => vec![self.places[&Item::Namespace(*file)]],
-            Named::External { .. } | Named::Late(_) | Named::Place => Vec::new(),
+            Named::External { .. } | Named::Late(_) | Named::OwnFile => Vec::new(),
         }
     }
 

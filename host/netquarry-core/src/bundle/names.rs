@@ -79,7 +79,7 @@ pub(super) fn assign(index: &Index, closure: &Closure, uses: &Uses<'_>, late: &L
     }
     claims.sort();
     let mut fresh = Fresh { index, closure, taken: uses.reserved.iter().cloned().collect(), identifiers: None };
-    let mut names = BTreeMap::from([(Named::Place, FILE_ATTRIBUTE.to_owned())]);
+    let mut names = BTreeMap::from([(Named::OwnFile, FILE_ATTRIBUTE.to_owned())]);
     let mut reasons = BTreeMap::new();
     for (claim, _, named, wanted) in claims {
         let obstacle = match &named {
@@ -136,7 +136,7 @@ impl Fresh<'_> {
             }
             Named::Module(_) => "module".to_owned(),
             Named::Late(_) => "late".to_owned(),
-            Named::Place => unreachable!("its name is Python's"),
+            Named::OwnFile => unreachable!("its name is Python's"),
             Named::External { path, .. } => {
                 path.rsplit_once('.').map_or(path.as_str(), |(module, _)| module).to_owned()
             }

@@ -55,7 +55,7 @@ impl TypeImports {
             Entity::Module(file) => {
                 self.modules.insert((index.file(*file).module().to_owned(), wanted.to_owned()));
             }
-            Entity::Namespace(..) | Entity::Builtin | Entity::ModuleAttribute | Entity::Undefined => return false,
+            Entity::Namespace(..) | Entity::Builtin | Entity::ModuleAttribute(_) | Entity::Undefined => return false,
         }
         true
     }

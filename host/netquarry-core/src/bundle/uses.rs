@@ -4,9 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::type_imports::{self, TypeImports};
 use crate::closure::{Closure, Namespace, SubstitutionUse};
-use crate::facts::{
-    Access, Evaluation, FileFacts, ImportStatement, Reference, ReferenceBinding, Role, ScopeKind, Symbol,
-};
+use crate::facts::{Access, Evaluation, ImportStatement, Reference, ReferenceBinding, Role, ScopeKind, Symbol};
 use crate::index::{DefinitionId, FileId, Index, Variable};
 use crate::resolve::{Entity, External, Resolution};
 
@@ -36,7 +34,7 @@ pub(super) enum Named {
     /// The function of a late group that is named after the file.
     Late(FileId),
     /// `__file__` of a module that is part of the bundle, which is where the bundle lies.
-    Place,
+    OwnFile,
 }
 
 impl Named {
@@ -173,7 +171,8 @@ impl<'index> Uses<'index> {
         let facts = &index.file(found.definition.file).facts;
         let wanted = match named {
             Named::Variable(variable) => index.variable_name(*variable),
-            Named::Alias(..) | Named::Place => return,
+            Named::Alias(..) => return,
+            Named::OwnFile => FILE_ATTRIBUTE,
             Named::External { wanted, .. } => wanted,
             Named::Module(file) | Named::Late(file) => index.file(*file).stem(),
         };
@@ -267,13 +266,15 @@ impl<'index> Uses<'index> {
                 }
                 Some(Named::External { path: key.0, wanted: key.1 })
             }
-            Entity::ModuleAttribute if is_place(facts, &found) => {
+            Entity::ModuleAttribute(attribute)
+                if attribute == FILE_ATTRIBUTE && (resolution.consumed > 0 || local != FILE_ATTRIBUTE) =>
+            {
                 self.reserved.insert(FILE_ATTRIBUTE.to_owned());
-                Some(Named::Place)
+                Some(Named::OwnFile)
             }
             // What nobody evaluates raises no NameError that another object of this name would hide.
             Entity::Undefined if index.never_evaluates(definition, reference) => None,
-            Entity::Builtin | Entity::Undefined | Entity::ModuleAttribute => {
+            Entity::Builtin | Entity::Undefined | Entity::ModuleAttribute(_) => {
                 self.reserved.insert(local.to_owned());
                 None
             }
@@ -284,12 +285,6 @@ impl<'index> Uses<'index> {
             }
         }
     }
-}
-
-/// Whether `module.__file__` is used.
-fn is_place(facts: &FileFacts, found: &Use<'_>) -> bool {
-    let last = found.resolution.consumed.checked_sub(1);
-    last.is_some_and(|last| facts.name(found.reference.path[last].name) == FILE_ATTRIBUTE)
 }
 
 /// Whether a reference is evaluated when its statement runs.

@@ -26,7 +26,7 @@ impl Closing<'_> {
             let mut inside = statement.references.iter().filter(|reference| range.contains(reference.range));
             inside.any(|reference| {
                 let entity = index.resolve(definition, reference).entity;
-                !matches!(entity, Entity::External(_) | Entity::Builtin | Entity::ModuleAttribute)
+                !matches!(entity, Entity::External(_) | Entity::Builtin | Entity::ModuleAttribute(_))
             })
         };
         let annotations = statement.annotations.iter().filter(|range| is_unread(**range));

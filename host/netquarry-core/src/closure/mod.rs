@@ -182,9 +182,9 @@ pub fn close(index: &Index, rules: &Rules, target: Target) -> Closure {
     closure
 }
 
-/// Whether this says where a module lies: its own attribute, or that of another module, whose file is the bundle too.
-fn is_place(written: &str) -> bool {
-    matches!(written, "__path__" | "__spec__") || written.rsplit('.').next() == Some("__file__")
+/// Whether this attribute of a module says where it lies; the file of every module is the bundle.
+fn is_place(attribute: &str) -> bool {
+    matches!(attribute, "__file__" | "__path__" | "__spec__")
 }
 
 struct Closing<'index> {
@@ -439,15 +439,15 @@ impl Closing<'_> {
                 let message = "no statement of the module binds this name".to_owned();
                 self.unresolved(definition, range, written, true, message);
             }
-            Entity::ModuleAttribute if is_place(written) => {
-                let message = "it names the bundle's own place: what upstream keeps beside its source is not there";
-                self.unresolved(definition, range, written, false, message.to_owned());
-            }
-            Entity::ModuleAttribute if written.contains('.') => {
+            Entity::ModuleAttribute(attribute) if attribute != written && attribute != "__file__" => {
                 let message = "Python gives it to every module, and that module is not there".to_owned();
                 self.unresolved(definition, range, written, false, message);
             }
-            Entity::Undefined | Entity::External(_) | Entity::Builtin | Entity::ModuleAttribute => {}
+            Entity::ModuleAttribute(attribute) if is_place(attribute) => {
+                let message = "it names the bundle's own place: what upstream keeps beside its source is not there";
+                self.unresolved(definition, range, written, false, message.to_owned());
+            }
+            Entity::Undefined | Entity::External(_) | Entity::Builtin | Entity::ModuleAttribute(_) => {}
         }
     }
 

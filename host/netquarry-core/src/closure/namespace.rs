@@ -42,7 +42,7 @@ impl Closing<'_> {
                 | Entity::Missing(_)
                 | Entity::Undefined
                 | Entity::Builtin
-                | Entity::ModuleAttribute => namespace.left_out.push(name),
+                | Entity::ModuleAttribute(_) => namespace.left_out.push(name),
             }
         }
         self.closure.replaced.push(record(module, &namespace));

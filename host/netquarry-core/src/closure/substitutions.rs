@@ -51,6 +51,6 @@ impl Closing<'_> {
                 is_eager: reference.evaluation == Evaluation::Eager,
             }
         });
-        used.filter(|used| !matches!(used.entity, Entity::Builtin | Entity::ModuleAttribute)).collect()
+        used.filter(|used| !matches!(used.entity, Entity::Builtin | Entity::ModuleAttribute(_))).collect()
     }
 }
