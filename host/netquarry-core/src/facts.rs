@@ -43,6 +43,21 @@ impl FileFacts {
         &self.symbols[symbol.0 as usize]
     }
 
+    /// Whether the module may have a global `name` once it has run: it may where anything computes the names that it binds.
+    pub fn may_bind(&self, name: &str) -> bool {
+        // `modules` is that of `sys`.
+        const COMPUTING: [&str; 8] = ["__dict__", "eval", "exec", "globals", "locals", "modules", "setattr", "vars"];
+        let imports = self.statements.iter().flat_map(|statement| &statement.imports);
+        let bindings = self.statements.iter().flat_map(|statement| &statement.bindings).map(|binding| binding.name);
+        let references = self.statements.iter().flat_map(|statement| &statement.references);
+        // `global name` in a function.
+        let stored = references.filter(|reference| reference.access == Access::Store).map(|reference| reference.name);
+        !self.diagnostics.is_empty()
+            || imports.into_iter().any(|import| matches!(import.form, ImportForm::Star { .. }))
+            || bindings.chain(stored).any(|symbol| self.name(symbol) == name)
+            || self.symbols.iter().any(|symbol| COMPUTING.contains(&&**symbol))
+    }
+
     /// The names that functions, lambdas and comprehensions bind for themselves.
     pub fn function_locals(&self) -> BTreeSet<Box<str>> {
         let is_function = |scope: &&Scope| !matches!(scope.kind, ScopeKind::Module | ScopeKind::Class);

@@ -144,7 +144,7 @@ pub struct ExtractArguments {
 #[derive(Debug, Args)]
 #[command(after_help = examples::SHOW)]
 pub struct ShowArguments {
-    /// The name of a block, as `extract` takes it, or its file in a library.
+    /// The name of a block, as `extract` takes it, or its file in a library, which then goes before --out.
     pub block: String,
 
     /// The folder of the library [default: out].

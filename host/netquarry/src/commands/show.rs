@@ -29,7 +29,8 @@ struct Shown<'a> {
 pub(super) fn show(arguments: &ShowArguments, out: &Path, console: &Console) -> Result<Ending, Problem> {
     let file = Path::new(&arguments.block);
     let bundle = place_of_bundle(file);
-    if bundle.is_none() && file.is_file() {
+    let is_path = file.components().count() > 1 || file.extension().is_some_and(|extension| extension == "py");
+    if bundle.is_none() && is_path {
         return Err(Problem::new(format!("`{}` is no file of a library", file.display()))
             .help("name a block, or a file in the `blocks` or `failed` folder of a library"));
     }

@@ -119,7 +119,9 @@ pub(super) fn files(
             continue;
         };
         job.layers = recorded(record, &environment, settings, console)?;
-        job.upstream = upstreams.as_ref().and_then(|upstreams| upstream(record, upstreams));
+        // The record knows upstream's class for its own block alone.
+        let is_the_block = job.class_name == record.name;
+        job.upstream = upstreams.as_ref().filter(|_| is_the_block).and_then(|upstreams| upstream(record, upstreams));
     }
     let wants = readable.iter().map(|named| named.record().map(Want::of_record).unwrap_or_default()).collect();
     let provision = match (&context, &fetched, &upstreams) {
@@ -341,7 +343,6 @@ fn job(
             file.display()
         ));
     }
-    let lines = u32::try_from(bytes.iter().filter(|byte| **byte == b'\n').count()).unwrap_or(u32::MAX);
     let job = Job {
         id: String::new(),
         file: fs::canonicalize(file).map_err(|error| Problem::io("find", file, error))?,
@@ -353,7 +354,7 @@ fn job(
         // A verdict tells places by the lines of the file itself.
         line_map: vec![LineSpan {
             bundle_start: 1,
-            bundle_end: lines.saturating_add(1),
+            bundle_end: u32::MAX,
             path: file.display().to_string(),
             upstream_start: 1,
         }],
@@ -364,23 +365,23 @@ fn job(
 
 /// The class that was asked for. One that the file clearly does not have is refused before anything runs.
 fn checked(file: &Path, facts: &FileFacts, class: String) -> Result<String, Problem> {
-    let may_bind_more = |name: &str| matches!(name, "exec" | "globals" | "setattr" | "vars");
-    let cannot_tell = !facts.diagnostics.is_empty()
-        || facts.symbols.iter().any(|symbol| may_bind_more(symbol))
-        || imports(facts).any(|import| matches!(import.form, ImportForm::Star { .. }));
-    let bound = || facts.statements.iter().flat_map(|statement| &statement.bindings);
-    if cannot_tell || bound().any(|binding| facts.name(binding.name) == class) {
+    if facts.may_bind(&class) {
         return Ok(class);
     }
-    let names = classes(facts).into_iter().map(|class| facts.name(class.name)).map(|name| (name, name));
-    let help = match &select::similar(&class, names.clone())[..] {
-        [] => {
-            let all: Vec<&str> = names.map(|(name, _)| name).collect();
-            format!("its classes are {}", all.join(", "))
-        }
-        similar => format!("did you mean {}?", similar.join(", ")),
-    };
-    Err(Problem::new(format!("`{}` has no class `{class}`", file.display())).help(help))
+    let classes = classes(facts);
+    if classes.is_empty() {
+        return Err(no_class(file));
+    }
+    let names = classes.into_iter().map(|class| facts.name(class.name)).map(|name| (name, name));
+    let problem = Problem::new(format!("`{}` has no class `{class}`", file.display()));
+    Err(match &select::similar(&class, names)[..] {
+        [] => problem.help("name one of its classes, or leave the class out: the last one with a `forward` is tried"),
+        similar => problem.help(format!("did you mean {}?", similar.join(", "))),
+    })
+}
+
+fn no_class(file: &Path) -> Problem {
+    Problem::new(format!("`{}` has no class in it", file.display())).help("give a file that defines an nn.Module class")
 }
 
 fn imports(facts: &FileFacts) -> impl Iterator<Item = &ImportStatement> {
@@ -392,8 +393,7 @@ fn chosen(file: &Path, facts: &FileFacts, stem: &str, console: &Console) -> Resu
     let classes = classes(facts);
     // What cannot be parsed has no classes either, and its verdict says why.
     if classes.is_empty() && facts.diagnostics.is_empty() {
-        return Err(Problem::new(format!("`{}` has no class in it", file.display()))
-            .help("give a file that defines an nn.Module class"));
+        return Err(no_class(file));
     }
     let others: Vec<&str> =
         classes.iter().filter(|class| has_forward(facts, class)).map(|class| facts.name(class.name)).collect();
@@ -544,6 +544,29 @@ mod tests {
     fn a_class_of_a_file_can_be_named() {
         assert_eq!(parted(Path::new("my/net.py:Encoder")), (PathBuf::from("my/net.py"), Some("Encoder".to_owned())));
         assert_eq!(parted(Path::new("my/net.py")), (PathBuf::from("my/net.py"), None));
+    }
+
+    #[test]
+    fn a_class_is_refused_only_where_the_file_cannot_have_it() {
+        let has = |text: &str| checked(Path::new("net.py"), &syntax::facts(text.as_bytes()), "Net".to_owned()).is_ok();
+        for text in [
+            "class Net: pass",
+            "if True:\n    class Net: pass",
+            "from a import Net",
+            "from a import *",
+            "Net = make()",
+            "for Net in (A, B): pass",
+            "def f():\n    global Net\n    class Net: pass\nf()",
+            "globals()['N' + 'et'] = A",
+            "import sys\nsys.modules[__name__].Net = A",
+            "exec(text)",
+            "class Net(:",
+        ] {
+            assert!(has(text), "{text}");
+        }
+        for text in ["class Other: pass", "def f():\n    class Net: pass", "import a as Nett", "print(Net)"] {
+            assert!(!has(text), "{text}");
+        }
     }
 
     fn definition_record(definition: &str) -> ClosureRecord {

@@ -42,10 +42,11 @@ pub fn corpus(settings: &Settings) -> Result<Corpus, Problem> {
     let mut corpus = load::load(&settings.corpus)?;
     for (name, path) in &settings.sources {
         corpus.replace_source(name, path)?;
-        // The user has just written it: a slip rather than a source that cannot be had.
+        // A slip of the user's rather than a source that cannot be had.
         if !path.is_dir() {
             return Err(Problem::new(format!("There is no folder `{}`", path.display()))
-                .because(format!("--source or `[sources]` of {FILE_NAME} names it for the source `{name}`")));
+                .because(format!("--source or `[sources]` of {FILE_NAME} names it for the source `{name}`"))
+                .help("name a folder that is there, or leave it out to have the source from where the corpus says"));
         }
     }
     Ok(corpus)

@@ -114,9 +114,9 @@ fn tell_unknown_imports(context: &Context<'_>, index: &Index) {
     for name in
         context.settings.keep_imports.iter().filter(|name| !packages.contains(name.split('.').next().unwrap_or(name)))
     {
-        context
-            .console
-            .caution(&format!("Keeping `{name}` an import changes nothing: no source has a package of that name"));
+        context.console.caution(&format!(
+            "`{name}` of --keep-import or `keep-import` changes nothing: no source has a package of that name"
+        ));
     }
 }
 

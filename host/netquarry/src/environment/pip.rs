@@ -56,15 +56,23 @@ pub(super) fn run(
     if status.success() {
         return Ok(Outcome::Done);
     }
-    // Who stops the program may have stopped its children too, which then say nothing about why.
-    if interrupted.load(Ordering::Relaxed) || status.signal().is_some_and(is_request_to_stop) {
-        return Err(EnvironmentError::Interrupted);
+    match status.signal() {
+        // Who stops the program may stop its children too, a moment earlier, which then say nothing about why.
+        Some(_) if is_set_soon(interrupted) => Err(EnvironmentError::Interrupted),
+        Some(signal) => Ok(Outcome::Failed { output: format!("{printed}the process was ended by signal {signal}") }),
+        None => Ok(Outcome::Failed { output: printed }),
     }
-    Ok(Outcome::Failed { output: printed })
 }
 
-fn is_request_to_stop(signal: i32) -> bool {
-    matches!(signal, libc::SIGINT | libc::SIGTERM | libc::SIGHUP)
+fn is_set_soon(interrupted: &AtomicBool) -> bool {
+    const MOMENTS: usize = 10;
+    (0..MOMENTS).any(|_| {
+        let is_set = interrupted.load(Ordering::Relaxed);
+        if !is_set {
+            thread::sleep(Duration::from_millis(100));
+        }
+        is_set
+    })
 }
 
 /// Reads lines until the process has closed its output; everything printed comes back, up to a bound.

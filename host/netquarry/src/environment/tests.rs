@@ -127,7 +127,7 @@ fn what_goes_wrong_is_told_apart() {
     };
     assert!(matches!(error("no_ensurepip"), EnvironmentError::Venv { output, .. } if output.contains("ensurepip")));
     assert!(matches!(error("full_disk"), EnvironmentError::DiskFull { .. }));
-    assert!(matches!(error("stopped"), EnvironmentError::Interrupted));
+    assert!(matches!(error("stopped"), EnvironmentError::Pip { output, .. } if output.contains("by signal 15")));
     assert!(matches!(error("offline"), EnvironmentError::NoNetwork { output } if output.contains("No matching")));
     assert!(matches!(error("broken"), EnvironmentError::TorchBroken { output, .. } if output.contains("libcudart")));
     let blocked = tempfile::NamedTempFile::new().unwrap();
@@ -140,6 +140,10 @@ fn an_installation_can_be_interrupted_and_started_again() {
     let cache = tempfile::tempdir().unwrap();
     let preparation = Installation::new(interpreter("slow"), cache.path()).start(|_| {});
     assert!(!preparation.is_finished());
+    preparation.interrupt();
+    assert!(matches!(preparation.wait().unwrap_err(), EnvironmentError::Interrupted));
+    // Its child was asked to stop as well, and was faster.
+    let preparation = Installation::new(interpreter("stopped"), cache.path()).start(|_| {});
     preparation.interrupt();
     assert!(matches!(preparation.wait().unwrap_err(), EnvironmentError::Interrupted));
     Installation::new(interpreter("works"), cache.path()).run(&|_| {}).unwrap();

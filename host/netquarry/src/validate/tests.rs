@@ -302,6 +302,7 @@ fn a_worker_that_is_lost_in_a_comparison_costs_nobody_else() {
     let (mut verdicts, statistics) = run(jobs, &Options { level: Level::Parity, jobs: 4, ..options() });
     assert_as_compared(&cases, &verdicts);
     verdicts.retain(|name, _| name.starts_with("bystander"));
+    assert_eq!(verdicts.len(), 12);
     assert!(verdicts.values().all(|verdict| verdict.outcome(Level::Parity) == Outcome::Passed), "{verdicts:#?}");
     assert!(statistics.workers_lost >= 2, "the culprit loses the shared worker and then its own");
 }
