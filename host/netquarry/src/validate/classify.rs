@@ -18,9 +18,11 @@ pub(super) fn class(exception: &Exception, job: &Job, environment: &Environment)
     own
 }
 
-/// Whether a failure of this class shows a fault of the bundle or of its environment whatever arguments were tried.
-pub(super) fn is_no_matter_of_arguments(class: FailureClass) -> bool {
+/// Whether a failure of this class shows a fault of the bundle or of its environment whatever arguments were tried. A key
+/// that no registry has and a file that is not there may be what was `guessed`.
+pub(super) fn is_no_matter_of_arguments(class: FailureClass, guessed: bool) -> bool {
     match class {
+        FailureClass::RegistryKey | FailureClass::DataRequired => !guessed,
         FailureClass::Syntax
         | FailureClass::MissingDistribution
         | FailureClass::UnresolvedName
@@ -29,9 +31,7 @@ pub(super) fn is_no_matter_of_arguments(class: FailureClass) -> bool {
         | FailureClass::ApiDrift
         | FailureClass::ImportCycle
         | FailureClass::ClassCreation
-        | FailureClass::RegistryKey
         | FailureClass::DeviceOnly
-        | FailureClass::DataRequired
         | FailureClass::ProcessState
         | FailureClass::PolicyViolation
         | FailureClass::Harness => true,

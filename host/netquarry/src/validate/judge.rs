@@ -76,8 +76,8 @@ impl Judge<'_> {
             Event::Failed { level, exception } if self.expects(level) => {
                 self.fail(classify::class(exception, self.job, self.environment), exception);
             }
-            Event::Undecided { level, note, exception } if self.expects(level) => {
-                self.undecided(note, exception.as_ref())
+            Event::Undecided { level, note, exception, guessed } if self.expects(level) => {
+                self.undecided(note, exception.as_ref(), *guessed);
             }
             // Our own code reports one level after the other. Whatever is out of order is not heard, and the level that
             // it is about stays open.
@@ -104,7 +104,9 @@ impl Judge<'_> {
     fn keep(&mut self, found: &LevelEvidence) {
         let notes: Vec<_> = found.notes.iter().map(|note| self.scrub(note)).collect();
         let evidence = &mut self.verdict.evidence;
-        evidence.constructor_arguments.extend(found.constructor_arguments.clone());
+        if let Some(arguments) = &found.constructor_arguments {
+            evidence.constructor_arguments.clone_from(arguments);
+        }
         evidence.parameters = found.parameters.or(evidence.parameters);
         evidence.forward_arguments.extend(found.forward_arguments.clone());
         evidence.forward_inputs.extend(found.forward_inputs.iter().cloned());
@@ -133,10 +135,10 @@ impl Judge<'_> {
 
     /// Arguments that are not found say nothing against the bundle, unless the first and plainest try already showed a
     /// fault that no argument could have caused.
-    fn undecided(&mut self, note: &str, exception: Option<&Exception>) {
+    fn undecided(&mut self, note: &str, exception: Option<&Exception>, guessed: bool) {
         if let Some(exception) = exception {
             let class = classify::class(exception, self.job, self.environment);
-            if classify::is_no_matter_of_arguments(class) {
+            if classify::is_no_matter_of_arguments(class, guessed) {
                 return self.fail(class, exception);
             }
         }

@@ -36,7 +36,7 @@ pub use pool::WorkerStatistics;
 
 /// The version of how reports are judged. Raise it with every change to `classify`, `follow`, `judge`, `parity`, `pool` or
 /// `scrub` after which the same reports give another verdict: verdicts that were kept before are then reached anew.
-pub const VALIDATION_VERSION: u32 = 5;
+pub const VALIDATION_VERSION: u32 = 6;
 
 /// One bundle to validate.
 #[derive(Clone, Debug)]

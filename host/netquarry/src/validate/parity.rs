@@ -240,6 +240,9 @@ impl<E> Comparison<'_, E> {
             if exception.class == "UpstreamMissing" {
                 return Some(Parity::unknown("upstream_missing", &exception.message));
             }
+            if exception.class == "NotInScope" {
+                return Some(Parity::unknown("arguments_not_upstream", &exception.message));
+            }
             let is_import_error = |exception: &Exception| exception.is_a("ImportError");
             if step == "import" || is_import_error(exception) || exception.causes.iter().any(is_import_error) {
                 let reason = format!("{}: {}", exception.class, exception.message);

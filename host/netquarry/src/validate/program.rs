@@ -9,21 +9,25 @@ use tempfile::TempDir;
 use super::ValidateError;
 
 /// Paths below the folder that Python is started with, and the texts.
-pub(super) const FILES: [(&str, &str); 14] = [
+pub(super) const FILES: [(&str, &str); 18] = [
     ("__main__.py", include_str!("python/__main__.py")),
     ("netquarry_worker/__init__.py", include_str!("python/netquarry_worker/__init__.py")),
     ("netquarry_worker/arguments.py", include_str!("python/netquarry_worker/arguments.py")),
     ("netquarry_worker/barrier.py", include_str!("python/netquarry_worker/barrier.py")),
     ("netquarry_worker/child.py", include_str!("python/netquarry_worker/child.py")),
     ("netquarry_worker/confinement.py", include_str!("python/netquarry_worker/confinement.py")),
+    ("netquarry_worker/constructions.py", include_str!("python/netquarry_worker/constructions.py")),
+    ("netquarry_worker/guesses.py", include_str!("python/netquarry_worker/guesses.py")),
     ("netquarry_worker/inputs.py", include_str!("python/netquarry_worker/inputs.py")),
     ("netquarry_worker/levels.py", include_str!("python/netquarry_worker/levels.py")),
     ("netquarry_worker/lookups.py", include_str!("python/netquarry_worker/lookups.py")),
     ("netquarry_worker/pages.py", include_str!("python/netquarry_worker/pages.py")),
     ("netquarry_worker/protocol.py", include_str!("python/netquarry_worker/protocol.py")),
     ("netquarry_worker/replay.py", include_str!("python/netquarry_worker/replay.py")),
+    ("netquarry_worker/repairs.py", include_str!("python/netquarry_worker/repairs.py")),
     ("netquarry_worker/report.py", include_str!("python/netquarry_worker/report.py")),
     ("netquarry_worker/server.py", include_str!("python/netquarry_worker/server.py")),
+    ("netquarry_worker/shapes.py", include_str!("python/netquarry_worker/shapes.py")),
 ];
 
 /// Writes the program to a folder that only this user can read; it goes with the value.

@@ -164,6 +164,9 @@ pub(super) enum Event {
         level: String,
         note: String,
         exception: Option<Exception>,
+        /// Whether the first try had arguments that nobody gave.
+        #[serde(default)]
+        guessed: bool,
     },
     /// In a replay: upstream's module is there, from a file of this digest.
     Imported {
@@ -203,7 +206,8 @@ pub(super) struct Leaf {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct LevelEvidence {
-    pub(super) constructor_arguments: BTreeMap<String, String>,
+    /// Of the instance that this is about; a level that looks at one may have made another than the level before it.
+    pub(super) constructor_arguments: Option<BTreeMap<String, String>>,
     pub(super) parameters: Option<u64>,
     pub(super) forward_arguments: BTreeMap<String, String>,
     pub(super) forward_inputs: Vec<TensorShape>,

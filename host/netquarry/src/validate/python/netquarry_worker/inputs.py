@@ -1,99 +1,256 @@
-"""Finding what `forward` takes: shapes from the first layers, other inputs from names, repair from error messages.
+"""Finding what `forward` takes: a shape for the first tensor, and from it, by name and annotation, everything else.
 
 Inputs are Python expressions, as constructor arguments are, so that whoever reads the record can repeat the pass.
 """
 
 import collections
+import heapq
 import inspect
+import itertools
 import re
 
-from netquarry_worker import arguments
+from netquarry_worker import arguments, shapes
 
-TRIES = 20
-BATCH = 2
-TOKENS = 16
-SIDE = 32
-# How many layers are looked at.
-LAYERS = 3
+TRIES = 40
+# Of a model that is not the first one for its block.
+TRIES_OF_LATER = 16
+# How much less likely an attempt is for each shape before it, by what an error message asked for, and with another kind
+# of input for a parameter.
+RANK = 0.15
+REPAIRED = 0.05
+ANOTHER_KIND = 0.6
+SAID_AGAIN = 0.2
 
-# Where nothing in the model tells: a picture, feature maps, a sequence, a vector.
-COMMON_SHAPES = ((BATCH, 3, SIDE, SIDE), (BATCH, 64, SIDE, SIDE), (BATCH, TOKENS, 64), (BATCH, 64))
-
-OTHER_INPUTS = (
-    (r"(.*_)?mask|.*_bias|memory_key_padding_mask|pos(_embed)?|rope|freqs|hx|state", None),
-    (r"h|w|height|width|h_size|w_size", 8),
-    (r"(.*_)?(size|shape|resolution|hw)", (8, 8)),
-    (r"targets?|labels?|y_true|gt", "target"),
-    (r"(.*_)?(ids|idx|indices|tokens)", "indices"),
-    (r"features|inputs|feats|xs|x_list|outputs", "maybe_list"),
+# By name and annotation of the parameter; the first rule of which both match decides. The texts are tried in order.
+# `{tensor}` is a tensor of the shape that is being tried, `{shape}` that shape, `{pair}` its first two sizes; `{batch}`,
+# `{width}`, `{grid}`, `{height}` and `{breadth}` are parts of it.
+INPUT_RULES = (
+    # Graphs.
+    (r"(hyper)?edge_index|adj_t", r"", ("torch.randint(0, 16, (2, 32))",)),
+    (r"edge_(attr|feats?)", r"", ("torch.randn(32, {width})",)),
+    (r"edge_weight", r"", ("torch.rand(32)", "None")),
+    (r"batch", r"", ("torch.zeros(16, dtype=torch.long)", "{tensor}", "8")),
+    (r"(edge_|node_)?(type|types|type_vec)|index", r"", ("torch.randint(0, 2, (32,))", "torch.randint(0, 2, (16,))")),
+    (r"adj", r"", ("torch.ones(2, 16, 16)", "torch.ones(2, 64, 64)")),
+    # Boxes.
+    (
+        r"(.*_)?rois?",
+        r"",
+        (
+            "torch.tensor([[0., 1., 1., 8., 8.], [1., 2., 2., 9., 9.]])",
+            "[torch.tensor([[1., 1., 8., 8.]]), torch.tensor([[2., 2., 9., 9.]])]",
+        ),
+    ),
+    (
+        r"(.*_)?(bbox|boxe?)(es|s)?",
+        r"",
+        (
+            "torch.tensor([[1., 1., 8., 8.], [2., 2., 9., 9.]])",
+            "[torch.tensor([[1., 1., 8., 8.]]), torch.tensor([[2., 2., 9., 9.]])]",
+            "{tensor}",
+        ),
+    ),
+    # Several tensors.
+    (r".*", r"(Dict|dict|Mapping)\[.*Tensor", ("{{'0': {tensor}, '1': {tensor}}}", "{{'out': {tensor}, 'aux': {tensor}}}")),
+    (
+        r".*",
+        r"^(typing\.)?(Optional\[)?(typing\.)?(List|list|Sequence|Tuple|tuple|Iterable)\b.*Tensor",
+        ("[{tensor}, {tensor}]", "[{tensor}]", "[{tensor}, {tensor}, {tensor}]", "[{tensor}, {tensor}, {tensor}, {tensor}]"),
+    ),
+    (
+        r"features|inputs|feats|xs|x_list|outputs|preds",
+        r"",
+        (
+            "{tensor}",
+            "[{tensor}, {tensor}]",
+            "[{tensor}]",
+            "[{tensor}, {tensor}, {tensor}]",
+            "[{tensor}, {tensor}, {tensor}, {tensor}]",
+        ),
+    ),
+    # Numbers.
+    (r".*", r"^int$", ("{height}", "1")),
+    (r".*", r"^float$", ("0.5",)),
+    (r".*", r"^bool$", ("False",)),
+    (r".*", r"^str$", ("''",)),
+    (r".*", r"(Tuple|tuple)\b.*\bint", ("{grid}", "(32, 32)", "{shape}")),
+    (r"h|height|h_size", r"", ("{height}", "{tensor}")),
+    (r"w|width|w_size", r"", ("{breadth}", "{tensor}")),
+    (r"(.*_)?(size|shape|resolution|hw|input_dimensions)", r"", ("{grid}", "(32, 32)", "{shape}")),
+    # What may be left away, and what is no random tensor.
+    (
+        r"(.*_)?mask|.*_bias|memory_key_padding_mask|pos(_embed)?|rope|freqs|hx|state",
+        r"",
+        ("None", "{tensor}", "torch.ones({pair}, dtype=torch.bool)"),
+    ),
+    (
+        r"targets?|labels?|y_true|gt(_.*)?",
+        r"",
+        ("{target}", "torch.zeros({pair})", "torch.rand({shape})", "torch.zeros(({batch},), dtype=torch.long)"),
+    ),
+    (r"(.*_)?(ids|idx|indices|tokens)|text", r"", ("torch.zeros({pair}, dtype=torch.long)", "{tensor}")),
+    (
+        r".*",
+        r"",
+        (
+            "{tensor}",
+            "torch.randint(0, 8, {pair})",
+            "torch.rand({shape})",
+            "torch.randint(0, 255, {shape}, dtype=torch.uint8)",
+            "[{tensor}, {tensor}]",
+        ),
+    ),
 )
 
+GRAPH = re.compile(r"(hyper)?edge_index|adj_t")
 
-def run_forward(model, given, seed):
+
+def run_forward(model, constructor, given, seed, tries=TRIES):
     """Runs a forward pass; returns the evidence for the record."""
-    import torch
-
     model.eval()
     parameters = parameters_of(model)
     required = [parameter for parameter in parameters if arguments.is_required(parameter) or parameter.name in given]
     # `forward(self, *inputs)` and `forward(self, x=None)` do little without anything.
     required = required or [parameter for parameter in parameters if parameter.kind is not parameter.VAR_KEYWORD][:1]
-    first_error = None
-    queue = collections.deque(candidate_shapes(model))
-    tried = set()
-    for _ in range(TRIES):
-        shape = next_untried(queue, tried)
-        if shape is None:
+    search = Search(model, constructor, required, given)
+    first_error = last_error = None
+    for _ in range(tries):
+        attempt = search.next()
+        if attempt is None:
             break
-        for as_list in (False, True) if has_lists(required) else (False,):
-            try:
-                expressions = {
-                    parameter.name: expression_for(parameter, shape, given, as_list) for parameter in required
-                }
-                seed()
-                values = evaluate(required, expressions)
-                with torch.no_grad():
-                    output = call_forward(model, required, values)
-                return {"forward_arguments": expressions, **evidence(values, output)}
-            except Exception as error:
-                if arguments.no_fault_of_arguments(error) or covers(given, required):
-                    raise
-                first_error = first_error or error
-                queue.extendleft(repaired_shapes(shape, str(error)))
-    note = "no inputs were found that a forward pass takes"
-    raise arguments.NotFound(note, first_error)
+        try:
+            return pass_through(model, required, attempt.expressions, seed)
+        except Exception as error:
+            if arguments.no_fault_of_arguments(error) or covers(given, required):
+                raise
+            first_error = first_error or error
+            last_error = error
+            search.learn(attempt, str(error))
+    said = arguments.and_the_last(last_error, first_error)
+    note = f"no inputs were found that a forward pass takes, in {len(search.tried)} tries{said}"
+    raise arguments.NotFound(note, first_error, guessed=True)
+
+
+def pass_through(model, required, expressions, seed):
+    import torch
+
+    seed()
+    values = evaluate(model, required, expressions)
+    with torch.no_grad():
+        output = call_forward(model, required, values)
+    return {"forward_arguments": expressions, **evidence(values, output)}
+
+
+Attempt = collections.namedtuple("Attempt", "cost, shape, choice, expressions")
+
+
+class Search:
+    """What to try next, best first: other shapes, and other kinds of inputs for a shape."""
+
+    def __init__(self, model, constructor, required, given):
+        self.required = required
+        self.given = given
+        self.tried = set()
+        self.queue = []
+        self.order = itertools.count()
+        self.said = collections.Counter()
+        found = shapes.candidates(model, constructor)
+        if any(GRAPH.fullmatch(parameter.name) for parameter in required):
+            found = sorted(found, key=lambda shape: len(shape) != 2)
+            found = [(shapes.NODES, *shape[1:]) for shape in found]
+        for rank, shape in enumerate(found):
+            self.push(rank * RANK, shape, ())
+
+    def push(self, cost, shape, choice):
+        """`choice` has, by parameter, the place of the text that is not the first one for it."""
+        if shapes.is_small(shape):
+            heapq.heappush(self.queue, (cost, next(self.order), shape, choice))
+
+    def next(self):
+        while self.queue:
+            cost, _, shape, choice = heapq.heappop(self.queue)
+            expressions = self.expressions(shape, dict(choice))
+            key = tuple(expressions.items())
+            if key not in self.tried:
+                self.tried.add(key)
+                return Attempt(cost, shape, choice, expressions)
+        return None
+
+    def learn(self, attempt, message):
+        cost, shape, choice, _ = attempt
+        # What has been said before was no progress.
+        cost += SAID_AGAIN * self.said[message]
+        self.said[message] += 1
+        for repaired in shapes.repaired(shape, message):
+            self.push(cost + REPAIRED, repaired, choice)
+        is_taken_apart = shapes.is_taken_apart(shape, message)
+        for parameter in self.required:
+            if parameter.name in self.given or parameter.name in dict(choice):
+                continue
+            for place, text in enumerate(texts_for(parameter)[1:], start=1):
+                is_likely = is_taken_apart and text.startswith("[")
+                further = REPAIRED if is_likely else ANOTHER_KIND + RANK * place
+                self.push(cost + further, shape, (*choice, (parameter.name, place)))
+
+    def expressions(self, shape, choice):
+        return {
+            parameter.name: self.given.get(parameter.name)
+            or filled(texts_for(parameter)[choice.get(parameter.name, 0)], shape)
+            for parameter in self.required
+        }
+
+
+def texts_for(parameter):
+    name, annotation = parameter.name.lower(), arguments.annotation_of(parameter)
+    return next(
+        texts
+        for of_name, of_annotation, texts in INPUT_RULES
+        if re.fullmatch(of_name, name) and re.search(of_annotation, annotation)
+    )
+
+
+def filled(text, shape):
+    grid = grid_of(shape)
+    target = f"torch.zeros({shape})" if len(shape) > 2 else f"torch.zeros({shape[0]}, dtype=torch.long)"
+    return text.format(
+        tensor=f"torch.randn({shape})",
+        shape=shape,
+        batch=shape[0],
+        pair=shape[:2],
+        width=shapes.width_of(shape),
+        grid=grid,
+        height=grid[0],
+        breadth=grid[1],
+        target=target,
+    )
+
+
+def grid_of(shape):
+    """Height and width of a picture, and of the square that the tokens of a sequence fill."""
+    if len(shape) >= 4:
+        return shape[-2:]
+    side = round(shape[1] ** 0.5) if len(shape) == 3 else 0
+    return (side, side) if side * side == shape[min(1, len(shape) - 1)] else (8, 8)
 
 
 def repeat_forward(model, expressions):
     """The output of a forward pass with the inputs that `expressions` make; whoever calls has seeded."""
     parameters = [parameter for parameter in parameters_of(model) if parameter.name in expressions]
-    return call_forward(model, parameters, evaluate(parameters, expressions))
+    return call_forward(model, parameters, evaluate(model, parameters, expressions))
 
 
 def parameters_of(model):
     return list(inspect.signature(model.forward).parameters.values())
 
 
-def evaluate(parameters, expressions):
+def evaluate(model, parameters, expressions):
     """The values of the expressions, made in the order of the parameters: random ones depend on it."""
-    return {parameter.name: arguments.evaluate(expressions[parameter.name]) for parameter in parameters}
-
-
-def next_untried(queue, tried):
-    while queue:
-        shape = queue.popleft()
-        if shape not in tried:
-            tried.add(shape)
-            return shape
-    return None
+    scope = arguments.scope_of(type(model))
+    return {parameter.name: arguments.evaluate(expressions[parameter.name], scope) for parameter in parameters}
 
 
 def covers(given, required):
     return bool(given) and all(parameter.name in given for parameter in required)
-
-
-def has_lists(required):
-    return any(kind_of(parameter) == "maybe_list" for parameter in required)
 
 
 def call_forward(model, required, values):
@@ -102,101 +259,6 @@ def call_forward(model, required, values):
         parameter.name: values[parameter.name] for parameter in required if parameter.kind is parameter.KEYWORD_ONLY
     }
     return model(*positional, **keywords)
-
-
-def candidate_shapes(model):
-    """Shapes that the first layers with weights could take, likeliest first."""
-    found = []
-    for layer in model.modules():
-        shapes = shapes_for(layer)
-        if shapes and shapes not in found:
-            found.append(shapes)
-        if len(found) == LAYERS:
-            break
-    return [shape for shapes in (*found, COMMON_SHAPES) for shape in shapes]
-
-
-def shapes_for(layer):
-    """Shapes that a layer with weights could take; none for any other module."""
-    import torch.nn as nn
-
-    match layer:
-        case nn.Conv2d() | nn.ConvTranspose2d():
-            # Pictures come large where a model pools a lot; feature maps never do.
-            sides = (SIDE, 224) if layer.in_channels <= 4 else (SIDE, 64)
-            return [(BATCH, layer.in_channels, side, side) for side in sides]
-        case nn.Conv1d() | nn.ConvTranspose1d():
-            return [(BATCH, layer.in_channels, SIDE)]
-        case nn.Conv3d() | nn.ConvTranspose3d():
-            return [(BATCH, layer.in_channels, 8, SIDE, SIDE), (BATCH, layer.in_channels, 16, 112, 112)]
-        case nn.Linear():
-            return around_last(layer.in_features)
-        case nn.LayerNorm() if len(layer.normalized_shape) == 1:
-            return around_last(layer.normalized_shape[0])
-        case nn.LayerNorm():
-            return [(BATCH, *layer.normalized_shape)]
-        case nn.BatchNorm1d():
-            return [(BATCH, layer.num_features), (BATCH, layer.num_features, TOKENS)]
-        case nn.BatchNorm2d() | nn.InstanceNorm2d():
-            return [(BATCH, layer.num_features, SIDE, SIDE)]
-        case nn.BatchNorm3d() | nn.InstanceNorm3d():
-            return [(BATCH, layer.num_features, 8, 8, 8)]
-        case nn.GroupNorm():
-            return [(BATCH, layer.num_channels, SIDE, SIDE)]
-        case nn.RNNBase():
-            return [(BATCH, TOKENS, layer.input_size)]
-        case nn.MultiheadAttention():
-            return [(BATCH, TOKENS, layer.embed_dim)]
-    return []
-
-
-def around_last(features):
-    return [(BATCH, TOKENS, features), (BATCH, features), (BATCH, 8, 8, features), (BATCH, features, 8, 8)]
-
-
-def repaired_shapes(shape, message):
-    """What an error message asks for, when `shape` was the input."""
-    if match := re.search(r"to have (\d+) channels", message) or re.search(r"should contain (\d+) elements", message):
-        yield (shape[0], int(match.group(1)), *shape[2:])
-    if match := re.search(r"cannot be multiplied \(\d+x\d+ and (\d+)x\d+\)", message):
-        yield (*shape[:-1], int(match.group(1)))
-    if match := re.search(r"normalized_shape=\[(\d+)\]", message):
-        yield (*shape[:-1], int(match.group(1)))
-    if match := re.search(r"doesn't match model \((\d+)", message):
-        yield (*shape[:-2], int(match.group(1)), int(match.group(1)))
-    if match := re.search(r"xpected (\d)D .*but got|only (\d)D tensors|Expected (\d)-dim", message):
-        dimensions = int(next(group for group in match.groups() if group))
-        if dimensions >= 2:
-            yield (*shape[: min(2, len(shape))], *[SIDE] * (dimensions - 2))[:dimensions]
-
-
-def kind_of(parameter):
-    name = parameter.name.lower()
-    annotation = arguments.annotation_of(parameter)
-    if re.search(r"(List|list|Sequence|Dict|dict)\b.*Tensor", annotation):
-        return "list"
-    if "Tuple" in annotation and "int" in annotation:
-        return (8, 8)
-    if annotation == "int":
-        return 8
-    if annotation == "Tensor":
-        return "tensor"
-    return next((kind for pattern, kind in OTHER_INPUTS if re.fullmatch(pattern, name)), "tensor")
-
-
-def expression_for(parameter, shape, given, as_list):
-    if parameter.name in given:
-        return given[parameter.name]
-    kind = kind_of(parameter)
-    if kind == "list" or (kind == "maybe_list" and as_list):
-        return f"[torch.randn({shape}), torch.randn({shape})]"
-    if kind == "indices":
-        return f"torch.zeros({shape[:2]}, dtype=torch.long)"
-    if kind == "target":
-        return f"torch.zeros({shape})" if len(shape) > 2 else f"torch.zeros({shape[0]}, dtype=torch.long)"
-    if kind in ("tensor", "maybe_list"):
-        return f"torch.randn({shape})"
-    return repr(kind)
 
 
 def evidence(values, output):
@@ -208,7 +270,7 @@ def evidence(values, output):
     for name, tensor in outputs:
         if tensor.is_floating_point() and not torch.isfinite(tensor).all():
             raise ArithmeticError(f"the output {name or 'itself'} is not finite")
-    plain = {name: value for name, value in values.items() if value is None or type(value) in (int, tuple)}
+    plain = {name: value for name, value in values.items() if value is None or type(value) in (int, float, bool, tuple)}
     return {
         "forward_inputs": [shape_of(name, tensor) for key in values for name, tensor in tensors_in(values[key], key)],
         "forward_outputs": [shape_of(name or "output", tensor) for name, tensor in outputs],

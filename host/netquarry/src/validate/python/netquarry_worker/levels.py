@@ -10,8 +10,11 @@ import sys
 import symtable
 
 from netquarry_worker import arguments, inputs, report
+from netquarry_worker.constructions import Constructions, sized
 
 SEED = 0
+# Of so many instances a forward pass is tried.
+INSTANCES = 8
 
 
 class ClassMissing(Exception):
@@ -53,7 +56,10 @@ class Bundle:
         self.tree = None
         self.code = None
         self.block = None
+        # Where instances come from, the current one, and the expressions that made it.
+        self.constructions = None
         self.model = None
+        self.constructor_arguments = {}
         # The expressions that made a forward pass.
         self.forward_arguments = None
 
@@ -67,7 +73,7 @@ def climb(bundle, highest, reporter):
             evidence = step(bundle)
         except arguments.NotFound as reason:
             described = report.describe(reason.error) if reason.error is not None else None
-            reporter.send("undecided", level=level, note=reason.note, exception=described)
+            reporter.send("undecided", level=level, note=reason.note, exception=described, guessed=reason.guessed)
             return
         except NotApplicable:
             reporter.send("inapplicable", level=level)
@@ -144,25 +150,48 @@ def module_name(path):
 
 def construct(bundle):
     given = bundle.given["constructor"] if bundle.given else {}
-    bundle.model, expressions = arguments.construct(bundle.block, given, seed)
+    bundle.constructions = Constructions(bundle.block, given, seed)
+    bundle.model, bundle.constructor_arguments = bundle.constructions.next()
+    return evidence_of_instance(bundle)
+
+
+def evidence_of_instance(bundle):
     return {
-        "constructor_arguments": expressions,
-        "parameters": sum(count_elements(parameter) for parameter in bundle.model.parameters()),
+        "constructor_arguments": bundle.constructor_arguments,
+        "parameters": sum(parameter.numel() for parameter in sized(bundle.model)),
     }
 
 
-def count_elements(parameter):
-    """Zero for a parameter of a lazy module, whose shape is not known yet."""
+def forward(bundle):
+    """Runs a forward pass; where the instance takes none, of another one."""
     import torch
 
-    return 0 if torch.nn.parameter.is_lazy(parameter) else parameter.numel()
-
-
-def forward(bundle):
+    if type(bundle.model).forward is torch.nn.Module.forward:
+        raise arguments.NotFound("the block has no forward method")
     given = bundle.given["forward"] if bundle.given else {}
-    evidence = inputs.run_forward(bundle.model, given, seed)
-    bundle.forward_arguments = evidence["forward_arguments"]
-    return evidence
+    first = None
+    tries = inputs.TRIES
+    for _ in range(INSTANCES):
+        try:
+            evidence = inputs.run_forward(bundle.model, bundle.constructor_arguments, given, seed, tries)
+        except arguments.NotFound as reason:
+            first = first or reason
+            tries = inputs.TRIES_OF_LATER
+            another_instance(bundle, first, reason.error)
+            continue
+        bundle.forward_arguments = evidence["forward_arguments"]
+        return {**evidence, **evidence_of_instance(bundle)}
+    raise first
+
+
+def another_instance(bundle, first, error):
+    """Makes the next instance; where there is none, it stays with what is known of the `first` one."""
+    # One at a time: they may be large.
+    bundle.model = None
+    try:
+        bundle.model, bundle.constructor_arguments = bundle.constructions.next(error)
+    except arguments.NotFound:
+        raise first from None
 
 
 def backward(bundle):
@@ -184,7 +213,8 @@ def backward(bundle):
         if bundle.given or arguments.no_fault_of_arguments(error):
             raise
         # Another input might take another path through the block.
-        raise arguments.NotFound("no backward pass was possible with inputs that were guessed", error) from error
+        note = "no backward pass was possible with inputs that were guessed"
+        raise arguments.NotFound(note, error, guessed=True) from error
     return {}
 
 
