@@ -16,6 +16,7 @@ use sha2::{Digest, Sha256};
 
 use crate::environment::{Environment, Layer};
 
+mod access;
 mod classify;
 mod filter;
 mod follow;
@@ -158,6 +159,8 @@ pub enum ValidateError {
     NotReadyInTime { python: PathBuf, seconds: u64 },
     #[error("the Python worker `{}` has {threads} threads and cannot be forked safely", python.display())]
     Threads { python: PathBuf, threads: u64 },
+    #[error("the kernel has Landlock and would not make a ruleset")]
+    Landlock(#[from] landlock::RulesetError),
     #[error("could not {action} `{}`", path.display())]
     Io { action: &'static str, path: PathBuf, source: std::io::Error },
 }
@@ -170,6 +173,9 @@ impl ValidateError {
                 "see whether that interpreter runs `import torch`; another one can be named with --python"
             }
             Self::NotReadyInTime { .. } => "the machine may be overloaded; try again, or with fewer --jobs",
+            Self::Landlock(_) => {
+                "see whether the machine is short of memory or descriptors; try again with fewer --jobs"
+            }
             Self::Io { .. } => "make sure that the folder for temporary files exists, can be written to, and has room",
         }
     }
@@ -195,11 +201,12 @@ where
 
 impl Options {
     /// SHA-256, in hexadecimal, of everything beside the job and the environment that a verdict depends on: the level,
-    /// the limits, the worker's own source, the system calls that it refuses, and how its reports are judged.
+    /// the limits, the worker's own source, what is out of its reach, and how its reports are judged.
     pub fn digest(&self) -> String {
         let mut hasher = Sha256::new();
         hasher.update(env!("CARGO_PKG_VERSION"));
         hasher.update(VALIDATION_VERSION.to_le_bytes());
+        access::SYSTEM.iter().for_each(|path| hasher.update(path));
         hasher.update(filter::programs().concat());
         hasher.update(filter::importer_programs().concat());
         hasher.update(self.level.name());

@@ -13,6 +13,8 @@ pub(super) struct Settings<'a> {
     /// Modules to import before the first fork.
     pub(super) warm: &'a [&'a str],
     pub(super) limits: &'a super::Limits,
+    /// What a ruleset protects from, by name.
+    pub(super) landlock: &'a [&'a str],
     /// seccomp filters, each in hexadecimal.
     pub(super) filters: &'a [String],
 }
@@ -41,10 +43,11 @@ pub(super) struct Ready {
 #[derive(Debug, Serialize)]
 #[serde(tag = "request", rename_all = "lowercase")]
 pub(super) enum Request<'a> {
-    /// With three descriptors: the job's socket, and the writing ends for the report and for what the child prints.
+    /// With descriptors: the job's socket, the writing ends for the report and for what the child prints, and the
+    /// Landlock ruleset, if the kernel has that.
     Job(&'a ChildJob<'a>),
-    /// To serve with more than this process has: with upstream within reach, or with one of its modules. With two
-    /// descriptors: the job's socket, and the control socket of the branch.
+    /// To serve with more than this process has: with upstream within reach, or with one of its modules. With
+    /// descriptors: the job's socket, the control socket of the branch, and the Landlock ruleset, if the kernel has that.
     Branch { upstream: Option<UpstreamSettings<'a>>, module: Option<&'a str>, scratch: &'a std::path::Path },
 }
 

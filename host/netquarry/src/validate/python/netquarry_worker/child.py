@@ -9,14 +9,16 @@ FINISHED = 0
 HARNESS_FAILED = 70
 
 
-def run(job, sources, report_descriptor, output_descriptor, settings, parent):
+def run(job, sources, descriptors, settings, parent):
     """Returns the exit status, which the host takes for no more than a hint."""
     confinement.detach(parent)
+    report_descriptor, output_descriptor, *ruleset = descriptors
     for stream in (1, 2):
         os.dup2(output_descriptor, stream)
-    reporter = report.Report(confinement.keep_only(report_descriptor), job["token"])
+    report_descriptor, *ruleset = confinement.keep_only(report_descriptor, *ruleset)
+    reporter = report.Report(report_descriptor, job["token"])
     try:
-        reporter.send("confined", protections=confinement.apply(settings, job["scratch"]))
+        reporter.send("confined", protections=confinement.apply(settings, job["scratch"], *ruleset))
         # Behind the environment, so that nothing stands in the place of what torch was imported with.
         sys.path.extend(job["layers"])
         barrier.install(sources, job["operator_packages"])
