@@ -456,7 +456,13 @@ impl<'a> Pool<'a> {
 
     fn start(&self, warmth: Warmth) -> Result<Worker, ValidateError> {
         let (limits, filters) = (&self.options.limits, &self.filters);
-        let settings = Settings { warm: warmth.modules(), limits, landlock: &self.access.protections, filters };
+        let settings = Settings {
+            warm: warmth.modules(),
+            limits,
+            landlock: &self.access.protections,
+            filters,
+            own_process: filter::OWN_PROCESS,
+        };
         let worker = Worker::start(self.environment, self.folder, &settings)?;
         self.statistics(|statistics| {
             statistics.workers_started += 1;

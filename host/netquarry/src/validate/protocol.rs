@@ -15,8 +15,9 @@ pub(super) struct Settings<'a> {
     pub(super) limits: &'a super::Limits,
     /// What a ruleset protects from, by name.
     pub(super) landlock: &'a [&'a str],
-    /// seccomp filters, each in hexadecimal.
+    /// seccomp filters, each in hexadecimal, and what stands in them for the process that installs them.
     pub(super) filters: &'a [String],
+    pub(super) own_process: u32,
 }
 
 /// Where a branch finds upstream.

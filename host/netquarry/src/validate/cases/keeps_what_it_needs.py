@@ -1,8 +1,12 @@
 # level: forward
-"""What bundles are used to find where they run: a folder of their own, the null device, randomness, their own source."""
+"""What bundles are used to find where they run: a folder of their own, the null device, randomness, their own source,
+threads, clocks and event loops."""
+import asyncio
 import inspect
 import os
 import tempfile
+import threading
+import time
 
 import torch
 from torch import nn
@@ -15,6 +19,10 @@ with open(os.devnull, "w") as nowhere:
     nowhere.write("nothing")
 with open("/dev/urandom", "rb") as randomness:
     randomness.read(8)
+thread = threading.Thread(target=time.sleep, args=(0.001,))
+thread.start()
+thread.join()
+asyncio.run(asyncio.sleep(0.001))
 
 
 class Block(nn.Module):

@@ -81,8 +81,11 @@ def apply(settings, scratch, ruleset=None):
         in_force.append("no-new-privileges")
         if ruleset is not None and restrict(ruleset):
             in_force.extend(settings["landlock"])
+        own_process = struct.pack("=I", os.getpid())
+        placeholder = struct.pack("=I", settings["own_process"])
+        filters = [bytes.fromhex(program).replace(placeholder, own_process) for program in settings["filters"]]
         # A system call is refused if any of the filters refuses it.
-        if settings["filters"] and all(install_filter(bytes.fromhex(program)) for program in settings["filters"]):
+        if filters and all(map(install_filter, filters)):
             in_force.append("system-call-filter")
     return in_force
 
