@@ -80,6 +80,7 @@ pub(super) fn run<I: Iterator<Item = Job> + Send>(
     options: &Options,
     on_verdict: &(dyn Fn(&Job, Verdict) + Sync),
 ) -> Result<WorkerStatistics, ValidateError> {
+    options.sandbox.check(options.level, options.allow_weak_sandbox)?;
     let folder = program::write()?;
     let slots = options.jobs.max(1);
     let pool = Pool::new(environment, options, folder.path());
@@ -201,6 +202,7 @@ pub(super) fn look_up(
     options: &Options,
     on_answers: &(dyn Fn() + Sync),
 ) -> Result<Vec<Result<Vec<Answer>, String>>, ValidateError> {
+    options.sandbox.check(options.level, options.allow_weak_sandbox)?;
     let folder = program::write()?;
     let pool = Pool::new(environment, options, folder.path());
     let answer = |questions| {
@@ -462,6 +464,7 @@ impl<'a> Pool<'a> {
             landlock: &self.access.protections,
             filters,
             own_process: filter::OWN_PROCESS,
+            required: &self.options.sandbox.layers,
         };
         let worker = Worker::start(self.environment, self.folder, &settings)?;
         self.statistics(|statistics| {
@@ -509,6 +512,7 @@ impl<'a> Pool<'a> {
                 scratch: &scratch_path,
                 replay: task.replay(),
                 lookups: task.lookups(),
+                probe: None,
             },
             ruleset.as_ref().map(AsFd::as_fd),
             &limits,
@@ -538,7 +542,7 @@ fn paths(layers: &[Layer]) -> Vec<&Path> {
 
 /// A word that a bundle cannot guess. It keeps out a report by accident or by a bundle that tries blindly, not one by a
 /// bundle that looks for the word in its own process.
-fn token() -> String {
+pub(super) fn token() -> String {
     let random = || RandomState::new().build_hasher().finish();
     format!("{:016x}{:016x}", random(), random())
 }

@@ -18,6 +18,8 @@ pub(super) struct Settings<'a> {
     /// seccomp filters, each in hexadecimal, and what stands in them for the process that installs them.
     pub(super) filters: &'a [String],
     pub(super) own_process: u32,
+    /// The protections without which no child runs a bundle.
+    pub(super) required: &'a [String],
 }
 
 /// Where a branch finds upstream.
@@ -68,6 +70,18 @@ pub(super) struct ChildJob<'a> {
     pub(super) replay: Option<&'a Replay<'a>>,
     /// Instead of climbing: look names up.
     pub(super) lookups: Option<&'a [Lookup]>,
+    /// Instead of climbing: try what the sandbox has to refuse.
+    pub(super) probe: Option<&'a Probe>,
+}
+
+/// What lies outside of the sandbox, to be tried to get at.
+#[derive(Debug, Serialize)]
+pub(super) struct Probe {
+    pub(super) file: std::path::PathBuf,
+    /// Of a listener on the loopback device.
+    pub(super) port: u16,
+    /// Its name in the abstract namespace.
+    pub(super) abstract_socket: String,
 }
 
 /// What a child is to do.

@@ -15,11 +15,11 @@ use std::time::Duration;
 
 use netquarry_core::shim::BlockArguments;
 use netquarry_core::source::ContentDigest;
-use netquarry_core::verdict::{FailureClass, Level, Outcome, UpstreamOrigin, Verdict};
+use netquarry_core::verdict::{FailureClass, Level, Outcome, Tier, UpstreamOrigin, Verdict};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::{Job, Limits, LineSpan, Options, Upstream, ValidateError, WorkerStatistics, validate};
+use super::{Job, Limits, LineSpan, Options, Sandbox, Upstream, ValidateError, WorkerStatistics, probe, validate};
 use crate::environment::{self, Environment, Layer, Pin, Request};
 
 /// One environment for all tests: the one that the variables name, or one that is made once and kept.
@@ -34,7 +34,14 @@ fn environment() -> &'static Environment {
 fn options() -> Options {
     let limits =
         Limits { wall: Duration::from_secs(120), cpu_seconds: 2, memory_bytes: 256 << 20, ..Limits::default() };
-    Options { level: Level::Forward, jobs: 2, limits, attempts: 1, back_off: Duration::from_millis(10) }
+    let options = Options::new(Level::Forward, sandbox().clone());
+    Options { jobs: 2, limits, attempts: 1, back_off: Duration::from_millis(10), ..options }
+}
+
+/// Tried once for all tests.
+fn sandbox() -> &'static Sandbox {
+    static SANDBOX: OnceLock<Sandbox> = OnceLock::new();
+    SANDBOX.get_or_init(|| probe(environment()).unwrap())
 }
 
 struct Case {
@@ -365,6 +372,39 @@ fn another_file_than_the_bundles_own_is_another_upstream() {
     let (verdicts, _) = run(vec![job], &Options { level: Level::Parity, ..options() });
     let notes = &verdicts["the_same"].evidence.notes;
     assert!(notes[0].starts_with("parity_unknown: other_upstream: "), "{notes:?}");
+}
+
+#[test]
+fn this_machine_confines_and_verdicts_say_so() {
+    assert_eq!(sandbox().tier(), Tier::Confined, "only {:?} hold", sandbox().layers);
+    let case = cases().into_iter().find(|case| case.name == "forward_convolution").unwrap();
+    let (verdicts, _) = run(vec![case.job], &options());
+    assert_eq!(verdicts[&case.name].protections, sandbox().layers);
+    assert_eq!(verdicts[&case.name].tier, Some(Tier::Confined));
+}
+
+#[test]
+fn foreign_code_runs_in_a_weak_sandbox_only_where_that_is_allowed() {
+    let case = cases().into_iter().find(|case| case.name == "forward_convolution").unwrap();
+    let weak = Sandbox { layers: vec!["process-group".into(), "rlimits".into()] };
+    let weak = Options { sandbox: weak, ..options() };
+    let error = validate([case.job.clone()], environment(), &weak, &|_, _| panic!("nothing runs")).unwrap_err();
+    assert!(matches!(error, ValidateError::WeakSandbox { .. }), "{error}");
+    let (verdicts, _) = run(vec![case.job], &Options { allow_weak_sandbox: true, ..weak.clone() });
+    assert_eq!(verdicts[&case.name].level(), Level::Forward as u8);
+    assert_eq!(verdicts[&case.name].tier, Some(Tier::Limited));
+    assert_ne!(weak.digest(), options().digest());
+}
+
+#[test]
+fn a_child_that_cannot_be_confined_runs_nothing() {
+    let case = cases().into_iter().find(|case| case.name == "forward_convolution").unwrap();
+    let mut options = options();
+    options.sandbox.layers.push("a-wall-that-nobody-builds".into());
+    let (verdicts, _) = run(vec![case.job], &options);
+    let failure = verdicts[&case.name].failure.as_ref().unwrap();
+    assert_eq!(failure.class, FailureClass::Harness);
+    assert!(failure.message.contains("a-wall-that-nobody-builds"), "{failure:?}");
 }
 
 #[test]

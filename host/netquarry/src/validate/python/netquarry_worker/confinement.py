@@ -1,7 +1,7 @@
 """What a child gives up before it runs foreign code.
 
-Every step that took effect is named in the list that the verdict keeps; one that the system refuses is left out of the
-list and the child goes on. What must hold is the host's decision.
+Every step that took effect is named in the list that the verdict keeps; one that the system refuses is left out. What
+must hold is the host's decision: it finds out at the start what this machine can do, and no child runs with less.
 """
 
 import ctypes
@@ -71,23 +71,22 @@ def enter(scratch):
 
 
 def apply(settings, scratch, ruleset=None):
-    """Confines this process for good; returns the names of the protections that are in force."""
-    in_force = ["process-group"]
+    """Confines this process for good; yields the name of each protection once it is in force."""
+    yield "process-group"
     enter(scratch)
-    in_force.append("scratch-directory")
+    yield "scratch-directory"
     limit_resources(settings["limits"])
-    in_force.append("rlimits")
+    yield "rlimits"
     if give_up_privileges():
-        in_force.append("no-new-privileges")
+        yield "no-new-privileges"
         if ruleset is not None and restrict(ruleset):
-            in_force.extend(settings["landlock"])
+            yield from settings["landlock"]
         own_process = struct.pack("=I", os.getpid())
         placeholder = struct.pack("=I", settings["own_process"])
         filters = [bytes.fromhex(program).replace(placeholder, own_process) for program in settings["filters"]]
         # A system call is refused if any of the filters refuses it.
         if filters and all(map(install_filter, filters)):
-            in_force.append("system-call-filter")
-    return in_force
+            yield "system-call-filter"
 
 
 def restrict(ruleset):
@@ -98,9 +97,9 @@ def restrict(ruleset):
 
 
 def confine_importer(filters):
-    """Confines a worker that imports foreign code before it forks: no network, no programs. Its children add the rest."""
-    for program in filters:
-        install_filter(bytes.fromhex(program))
+    """Filters the system calls of a worker that imports foreign code before it forks; whether that holds. Its children add
+    the rest."""
+    return all(install_filter(bytes.fromhex(program)) for program in filters)
 
 
 def limit_resources(limits, for_good=True):

@@ -89,7 +89,7 @@ def branch(request, descriptors, settings, parent):
         return child.HARNESS_FAILED
     try:
         if request["upstream"]:
-            reach_upstream(request["upstream"])
+            reach_upstream(request["upstream"], settings["required"])
         if request["module"]:
             import_upstream(request["module"], request["scratch"], settings["limits"])
     except BaseException as error:  # Whatever it is, it is upstream's.
@@ -99,11 +99,12 @@ def branch(request, descriptors, settings, parent):
     serve(control, settings, is_branch=True, failure=failure)
 
 
-def reach_upstream(upstream):
+def reach_upstream(upstream, required):
     """Puts upstream's folders first on the path, and adds a filter before anything is imported from them."""
     sys.path[:0] = upstream["paths"]
     sys.path.extend(upstream["layers"])
-    confinement.confine_importer(upstream["filters"])
+    if not confinement.confine_importer(upstream["filters"]) and "system-call-filter" in required:
+        os._exit(child.HARNESS_FAILED)
 
 
 def import_upstream(module, scratch, limits):
