@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::facts::ParameterKind;
 use crate::source::SourceKind;
-use crate::verdict::{Evidence, Failure, Outcome};
+use crate::verdict::{Evidence, Failure, Outcome, Tier};
 
 /// The paper's categories of blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -236,6 +236,9 @@ pub struct BlockRecord {
     pub evidence: Evidence,
     pub tainted: bool,
     pub protections: Vec<String>,
+    /// What the protections amount to; `None` where nothing ran.
+    #[serde(default)]
+    pub tier: Option<Tier>,
     pub dedup: Option<DedupDecision>,
     /// `swh:1:cnt:...` of the upstream file.
     pub swhid: String,

@@ -218,6 +218,28 @@ pub struct Verdict {
     pub tainted: bool,
     /// The protections that were in force while the bundle ran, sorted.
     pub protections: Vec<String>,
+    /// What they amount to.
+    #[serde(default)]
+    pub tier: Option<Tier>,
+}
+
+/// How well foreign code is confined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Tier {
+    /// Limits of time, memory and file size, and whatever else there is.
+    Limited,
+    /// Landlock keeps it from files and from other processes, and seccomp from all system calls that are not listed.
+    Confined,
+}
+
+impl Tier {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Limited => "limited",
+            Self::Confined => "confined",
+        }
+    }
 }
 
 impl Verdict {

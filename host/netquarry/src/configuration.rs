@@ -55,6 +55,8 @@ pub struct Configuration {
 pub struct ValidateOptions {
     /// Install what bundles require beside what the environment has.
     pub install: bool,
+    /// Run foreign code even where the machine cannot confine it.
+    pub allow_weak_sandbox: bool,
     /// The requirement that provides a package, by the name that it is imported by: `cv2 = "opencv-python-headless>=4.8"`.
     #[serde(deserialize_with = "requirements")]
     pub requirements: BTreeMap<ImportName, RequirementText>,
@@ -84,7 +86,7 @@ fn requirements<'de, D: Deserializer<'de>>(table: D) -> Result<BTreeMap<ImportNa
 
 impl Default for ValidateOptions {
     fn default() -> Self {
-        Self { install: true, requirements: BTreeMap::new() }
+        Self { install: true, allow_weak_sandbox: false, requirements: BTreeMap::new() }
     }
 }
 
@@ -267,6 +269,8 @@ pub struct Settings {
     pub retry_failed: bool,
     /// Install what bundles require beside what the environment has.
     pub install: bool,
+    /// Run foreign code even where the machine cannot confine it.
+    pub allow_weak_sandbox: bool,
     /// Requirements by the name of the package that they provide.
     pub requirements: BTreeMap<String, String>,
     pub plugins: PluginOrder,
@@ -327,6 +331,7 @@ impl Settings {
             offline: pipeline.offline,
             retry_failed: pipeline.retry_failed,
             install: configuration.validate.install && !pipeline.no_install,
+            allow_weak_sandbox: configuration.validate.allow_weak_sandbox || pipeline.allow_weak_sandbox,
             requirements: (configuration.validate.requirements.iter())
                 .map(|(ImportName(package), RequirementText(requirement))| (package.clone(), requirement.clone()))
                 .collect(),

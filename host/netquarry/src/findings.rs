@@ -323,6 +323,7 @@ pub(crate) mod tests {
             evidence: Evidence::default(),
             tainted: false,
             protections: Vec::new(),
+            tier: None,
             dedup: None,
             swhid: format!("swh:1:cnt:{}", "0".repeat(40)),
             license: Some("Apache-2.0".to_owned()),

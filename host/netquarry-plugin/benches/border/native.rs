@@ -213,6 +213,7 @@ pub(crate) fn record(class: &ClassDescription) -> BlockRecord {
         evidence: Evidence::default(),
         tainted: false,
         protections: Vec::new(),
+        tier: None,
         dedup: None,
         swhid: String::new(),
         license: None,

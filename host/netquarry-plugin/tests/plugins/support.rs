@@ -98,6 +98,7 @@ pub(crate) fn record(name: &str) -> BlockRecord {
         evidence: Evidence::default(),
         tainted: false,
         protections: Vec::new(),
+        tier: None,
         dedup: None,
         swhid: String::new(),
         license: None,

@@ -65,6 +65,10 @@ pub struct PipelineArguments {
     #[arg(long)]
     pub no_install: bool,
 
+    /// Run foreign code even where the machine has no Landlock or no seccomp to confine it.
+    #[arg(long)]
+    pub allow_weak_sandbox: bool,
+
     /// Use no network: sources have to be in the cache, and what bundles require.
     #[arg(long)]
     pub offline: bool,

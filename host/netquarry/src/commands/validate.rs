@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use netquarry_core::facts::{ClassFacts, FileFacts, ImportForm, ImportStatement};
 use netquarry_core::record::{BlockRecord, ClosureRecord, InstalledDistribution};
 use netquarry_core::syntax;
-use netquarry_core::verdict::{Evidence, Failure, Level, Outcome, Verdict};
+use netquarry_core::verdict::{Evidence, Failure, Level, Outcome, Tier, Verdict};
 use serde::Serialize;
 
 use super::listing::{Row, list, why};
@@ -48,6 +48,7 @@ struct FileRow {
     evidence: Evidence,
     tainted: bool,
     protections: Vec<String>,
+    tier: Option<Tier>,
 }
 
 impl Row for FileRow {
@@ -218,7 +219,7 @@ impl Validation<'_> {
         };
         let numbered = pending.iter().map(|at| Job { id: at.to_string(), ..jobs[*at].clone() });
         let waiting = numbered.take_while(|_| !interrupt::requested());
-        let options = options(self.settings.level, self.settings.jobs);
+        let options = options(self.settings, self.settings.level, self.environment)?;
         validate::validate(waiting, self.environment, &options, &on_verdict)?;
         interrupt::check()
     }
@@ -256,6 +257,7 @@ fn row(job: &Job, named: &Named, mut verdict: Verdict, environment: &Environment
         evidence: verdict.evidence,
         tainted: verdict.tainted,
         protections: verdict.protections,
+        tier: verdict.tier,
     }
 }
 

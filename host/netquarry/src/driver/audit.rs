@@ -121,7 +121,7 @@ fn answers(
     upstreams.write()?;
     let questions = questions(&upstreams, asked);
     let task = context.console.task("Looking up", "modules", questions.len() as u64);
-    let options = options(Level::Parity, context.settings.jobs);
+    let options = options(context.settings, Level::Parity, environment)?;
     let answers = lookup::look_up(&questions, environment, &options, &|| task.advance(1))?;
     let count = questions.iter().map(|questions| questions.lookups.len()).sum();
     task.finish("Looked up", &human_things(count, "name"));

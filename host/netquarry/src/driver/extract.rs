@@ -109,6 +109,7 @@ pub fn extract(
         course: clock.course(made.stages, validated.workers),
         installed: super::installed(&records),
         sandbox: super::protections(&records),
+        tier: super::tier(&records),
         ..record
     };
     folder.write(&files, record)?;

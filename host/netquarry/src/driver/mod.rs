@@ -41,6 +41,7 @@ use std::collections::BTreeSet;
 use netquarry_core::closure::Rules;
 use netquarry_core::record::BlockRecord;
 use netquarry_core::source::Source;
+use netquarry_core::verdict::Tier;
 
 use crate::course::{Stage, StageCourse, Stopwatch};
 use crate::environment::Environment;
@@ -189,6 +190,11 @@ fn installed(records: &Records) -> Vec<String> {
     let all = records.small().iter().flat_map(|record| &record.installed);
     let distinct: BTreeSet<String> = all.map(|it| format!("{}=={}", it.name, it.version)).collect();
     distinct.into_iter().collect()
+}
+
+/// What confined the block that was confined the least; `None` where none ran.
+fn tier(records: &Records) -> Option<Tier> {
+    records.small().iter().filter_map(|record| record.tier).min()
 }
 
 /// The protections that were in force for any of the blocks.

@@ -85,6 +85,7 @@ fn record(facts: &Facts<'_>, bundle: &Attempt<BundleFile>, origin: &Origin, verd
         evidence: verdict_or_none.evidence.clone(),
         tainted: verdict_or_none.tainted,
         protections: verdict_or_none.protections.clone(),
+        tier: verdict_or_none.tier,
         dedup: None,
         swhid: origin.swhid.clone(),
         license: file.and_then(|file| file.license.clone()),

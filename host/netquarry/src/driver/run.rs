@@ -10,7 +10,7 @@ use super::fetch::{self, Fetched};
 use super::key;
 use super::plugins::Plugins;
 use super::python::Python;
-use super::{contenders, curated, discovered, files, made, protections, records, texts, validate};
+use super::{contenders, curated, discovered, files, made, protections, records, texts, tier, validate};
 use crate::arguments::IndexChoice;
 use crate::course::{Clock, Course, Stage, Stopwatch};
 use crate::environment::Environment;
@@ -58,7 +58,7 @@ fn up_to_date(context: &Context<'_>, folder: &OutputFolder, start: &Start) -> Re
     }
     // An environment that has yet to be made has validated nothing.
     let Some(environment) = start.python.ready() else { return Ok(None) };
-    let key = key(context, &start.fetched, &start.plugins, environment);
+    let key = key(context, &start.fetched, &start.plugins, environment)?;
     let is_equal = |record: &RunRecord| record.state == State::Finished && record.key.as_ref() == Some(&key);
     match folder.run_record().filter(|record| is_equal(record) && folder.is_intact(record)) {
         Some(record) => {
@@ -116,11 +116,15 @@ fn afresh(
     let record = RunRecord {
         state: State::Finished,
         // What could not be had may be there the next time: an equal run then is not in vain.
-        key: validated.is_final.then(|| key(context, &fetched, &plugins, &environment)),
+        key: match validated.is_final {
+            true => Some(key(context, &fetched, &plugins, &environment)?),
+            false => None,
+        },
         ended: Some(now()),
         environment: Some(environment.described()),
         installed: super::installed(&records),
         sandbox: protections(&records),
+        tier: tier(&records),
         course: course.clone(),
         ..record
     };
@@ -143,10 +147,15 @@ fn tell_left_out(context: &Context<'_>, folder: &OutputFolder, records: &[BlockR
     }
 }
 
-fn key(context: &Context<'_>, fetched: &Fetched, plugins: &Plugins, environment: &Environment) -> String {
+fn key(
+    context: &Context<'_>,
+    fetched: &Fetched,
+    plugins: &Plugins,
+    environment: &Environment,
+) -> Result<String, Problem> {
     let settings = context.settings;
-    let validation = validate::options(settings.level, settings.jobs).digest();
-    key::key(settings, fetched, &plugins.identities(), &environment.digest(), &validation)
+    let validation = validate::options(settings, settings.level, environment)?.digest();
+    Ok(key::key(settings, fetched, &plugins.identities(), &environment.digest(), &validation))
 }
 
 fn summary(context: &Context<'_>, fetched: &Fetched, findings: Findings, course: Course, changes: Changes) -> Summary {

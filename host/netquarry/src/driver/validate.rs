@@ -17,6 +17,7 @@ use super::discover::Candidate;
 use super::fetch::FetchedSource;
 use super::provision::{Provision, Want};
 use super::upstream::Upstreams;
+use crate::configuration::Settings;
 use crate::course::{Stage, StageCourse, Stopwatch, ValidationCourse};
 use crate::environment::Environment;
 use crate::interrupt;
@@ -48,13 +49,14 @@ struct Work {
     key: String,
 }
 
-/// How bundles are validated under these settings.
-pub fn options(level: Level, jobs: Option<usize>) -> Options {
-    let options = Options { level, ..Options::default() };
-    match jobs {
-        Some(jobs) => Options { jobs, ..options },
-        None => options,
-    }
+/// How bundles are validated under these settings, up to a level, on this machine.
+///
+/// # Errors
+/// Python cannot be started to see what confines it here.
+pub fn options(settings: &Settings, level: Level, environment: &Environment) -> Result<Options, Problem> {
+    let options = Options::new(level, validate::probe(environment)?);
+    let jobs = settings.jobs.unwrap_or(options.jobs);
+    Ok(Options { jobs, allow_weak_sandbox: settings.allow_weak_sandbox, ..options })
 }
 
 /// Reaches a verdict on every bundle. Verdicts are kept as they come, so that a later run goes on from there.
@@ -65,7 +67,7 @@ pub fn validate(
     made: &Made,
 ) -> Result<Validated, Problem> {
     let watch = Stopwatch::start(Stage::Validate);
-    let options = options(context.settings.level, context.settings.jobs);
+    let options = options(context.settings, context.settings.level, environment)?;
     let scratch = tempfile::Builder::new().prefix("netquarry-bundles-").tempdir();
     let scratch = scratch.map_err(|error| Problem::io("make a folder in", &std::env::temp_dir(), error))?;
     let upstreams = if options.level >= Level::Parity { Some(Upstreams::new(sources, environment)?) } else { None };

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use netquarry_core::verdict::Tier;
 use netquarry_corpus::load;
 use serde::{Deserialize, Serialize};
 
@@ -65,6 +66,9 @@ pub struct RunRecord {
     pub installed: Vec<String>,
     /// The protections that were in force while foreign code ran.
     pub sandbox: Vec<String>,
+    /// What they amount to, for the block that had the least of them; `None` where none ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tier: Option<Tier>,
     pub course: Course,
     /// The blocks that `extract` has added since the last whole run, sorted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -168,6 +172,7 @@ impl RunRecord {
             environment: None,
             installed: Vec::new(),
             sandbox: Vec::new(),
+            tier: None,
             course: Course::default(),
             extracted: Vec::new(),
             files: BTreeMap::new(),

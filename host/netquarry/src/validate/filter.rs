@@ -1,7 +1,11 @@
-//! The system calls that a child may not make, as seccomp filters.
+//! The system calls that a process may make which runs foreign code, as seccomp filters.
 //!
-//! This is a list of what is refused, not of what is allowed: no new processes or programs, no network, no signals to
-//! others, no raising of limits, no reading of other processes. It does not confine the file system.
+//! What is not listed is refused: new processes and programs, the network, signals to others, other processes' memory,
+//! namespaces, mounts, and whatever the kernel will have learned by then. It is also refused to change the mode, the
+//! owner, the times or the attributes of files, which Landlock does not cover.
+//!
+//! The lists come from following torch's forward and backward passes call by call, and from what the C library and
+//! Python call for the same things on other machines.
 
 use std::collections::BTreeMap;
 
@@ -9,98 +13,289 @@ use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
 };
 
-/// Refused whatever the arguments.
-const REFUSED: &[i64] = &[
-    libc::SYS_execve,
-    libc::SYS_execveat,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_fork,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_vfork,
-    libc::SYS_socket,
-    libc::SYS_io_uring_setup,
-    libc::SYS_kill,
-    libc::SYS_tkill,
-    libc::SYS_rt_sigqueueinfo,
-    libc::SYS_rt_tgsigqueueinfo,
-    libc::SYS_pidfd_send_signal,
-    libc::SYS_pidfd_getfd,
-    libc::SYS_ptrace,
-    libc::SYS_process_vm_readv,
-    libc::SYS_process_vm_writev,
-    libc::SYS_setrlimit,
-    libc::SYS_setsid,
-    libc::SYS_setpgid,
-    libc::SYS_unshare,
-    libc::SYS_setns,
-    libc::SYS_mount,
-    libc::SYS_umount2,
-    libc::SYS_pivot_root,
-    libc::SYS_chroot,
-    libc::SYS_bpf,
-    libc::SYS_perf_event_open,
-    libc::SYS_userfaultfd,
-    libc::SYS_keyctl,
-    libc::SYS_add_key,
-    libc::SYS_init_module,
-    libc::SYS_finit_module,
-    libc::SYS_kexec_load,
-    libc::SYS_reboot,
-    libc::SYS_swapon,
+/// Stands in a filter for the number of the process that installs it, which nobody knows before there is the process.
+pub(super) const OWN_PROCESS: u32 = 0x6e71_6f70;
+
+const MEMORY: &[i64] = &[
+    libc::SYS_brk,
+    libc::SYS_mmap,
+    libc::SYS_munmap,
+    libc::SYS_mremap,
+    libc::SYS_mprotect,
+    libc::SYS_madvise,
+    libc::SYS_mincore,
+    libc::SYS_membarrier,
 ];
 
-/// What a process must do that forks, follows and ends children of its own, and what they have to do to confine themselves.
-const NEEDED_TO_FORK: [i64; 5] =
-    [libc::SYS_kill, libc::SYS_tkill, libc::SYS_setsid, libc::SYS_setpgid, libc::SYS_setrlimit];
+/// Landlock decides which files.
+const FILES: &[i64] = &[
+    libc::SYS_openat,
+    libc::SYS_close,
+    libc::SYS_close_range,
+    libc::SYS_read,
+    libc::SYS_pread64,
+    libc::SYS_readv,
+    libc::SYS_preadv,
+    libc::SYS_write,
+    libc::SYS_pwrite64,
+    libc::SYS_writev,
+    libc::SYS_pwritev,
+    libc::SYS_lseek,
+    libc::SYS_dup,
+    libc::SYS_dup3,
+    libc::SYS_pipe2,
+    libc::SYS_fcntl,
+    libc::SYS_flock,
+    libc::SYS_fsync,
+    libc::SYS_fdatasync,
+    libc::SYS_ftruncate,
+    libc::SYS_truncate,
+    libc::SYS_fallocate,
+    libc::SYS_fadvise64,
+    libc::SYS_copy_file_range,
+    libc::SYS_sendfile,
+    libc::SYS_fstat,
+    libc::SYS_newfstatat,
+    libc::SYS_statx,
+    libc::SYS_statfs,
+    libc::SYS_fstatfs,
+    libc::SYS_faccessat,
+    libc::SYS_faccessat2,
+    libc::SYS_readlinkat,
+    libc::SYS_getdents64,
+    libc::SYS_getcwd,
+    libc::SYS_chdir,
+    libc::SYS_fchdir,
+    libc::SYS_umask,
+    libc::SYS_mkdirat,
+    libc::SYS_renameat2,
+    libc::SYS_unlinkat,
+    libc::SYS_symlinkat,
+    libc::SYS_linkat,
+];
 
-/// Filters for a worker that imports foreign code before it forks: what [`programs`] refuses, but for what a worker has
-/// to do.
-pub(super) fn importer_programs() -> Vec<String> {
-    let Ok(architecture) = TargetArch::try_from(std::env::consts::ARCH) else {
-        return Vec::new();
-    };
-    let refused = REFUSED.iter().filter(|number| !NEEDED_TO_FORK.contains(number) && !is_fork(**number));
-    let rules = refused.map(|number| (*number, Vec::new())).collect();
-    vec![hexadecimal(&compile(rules, libc::EPERM, architecture))]
-}
+/// A thread is started by `clone`, which is listed with its arguments.
+const THREADS: &[i64] = &[
+    // The other filter answers this one.
+    libc::SYS_clone3,
+    libc::SYS_futex,
+    libc::SYS_futex_waitv,
+    libc::SYS_set_robust_list,
+    libc::SYS_set_tid_address,
+    libc::SYS_rseq,
+    libc::SYS_sched_yield,
+    libc::SYS_exit,
+    libc::SYS_exit_group,
+    libc::SYS_restart_syscall,
+];
 
+/// Handling signals; sending one is `tgkill`, which is listed with its arguments.
+const SIGNALS: &[i64] = &[
+    libc::SYS_rt_sigaction,
+    libc::SYS_rt_sigprocmask,
+    libc::SYS_rt_sigreturn,
+    libc::SYS_rt_sigpending,
+    libc::SYS_rt_sigsuspend,
+    libc::SYS_rt_sigtimedwait,
+    libc::SYS_sigaltstack,
+    libc::SYS_getitimer,
+    libc::SYS_setitimer,
+];
+
+/// Time, and waiting for it or for data.
+const WAITING: &[i64] = &[
+    libc::SYS_clock_gettime,
+    libc::SYS_clock_getres,
+    libc::SYS_clock_nanosleep,
+    libc::SYS_nanosleep,
+    libc::SYS_gettimeofday,
+    libc::SYS_ppoll,
+    libc::SYS_pselect6,
+    libc::SYS_epoll_create1,
+    libc::SYS_epoll_ctl,
+    libc::SYS_epoll_pwait,
+    libc::SYS_epoll_pwait2,
+    libc::SYS_eventfd2,
+];
+
+/// A pair of sockets leads nowhere but to the other: event loops have one to wake themselves up.
+const SOCKET_PAIRS: &[i64] = &[
+    libc::SYS_socketpair,
+    libc::SYS_sendto,
+    libc::SYS_recvfrom,
+    libc::SYS_sendmsg,
+    libc::SYS_recvmsg,
+    libc::SYS_shutdown,
+    libc::SYS_getsockname,
+    libc::SYS_getpeername,
+    libc::SYS_getsockopt,
+    libc::SYS_setsockopt,
+];
+
+/// What a process may know of itself and of the machine.
+const FACTS: &[i64] = &[
+    libc::SYS_getpid,
+    libc::SYS_getppid,
+    libc::SYS_gettid,
+    libc::SYS_getpgid,
+    libc::SYS_getsid,
+    libc::SYS_getuid,
+    libc::SYS_geteuid,
+    libc::SYS_getgid,
+    libc::SYS_getegid,
+    libc::SYS_getgroups,
+    libc::SYS_getresuid,
+    libc::SYS_getresgid,
+    libc::SYS_getrusage,
+    libc::SYS_getpriority,
+    libc::SYS_times,
+    libc::SYS_sysinfo,
+    libc::SYS_uname,
+    libc::SYS_getcpu,
+    libc::SYS_sched_getaffinity,
+    libc::SYS_sched_getparam,
+    libc::SYS_sched_getscheduler,
+    libc::SYS_getrandom,
+];
+
+/// Older names of calls of the lists above, which the C library still uses on this processor; and the state of its wide
+/// registers.
 #[cfg(target_arch = "x86_64")]
-fn is_fork(number: i64) -> bool {
-    number == libc::SYS_fork || number == libc::SYS_vfork
-}
+const OF_THE_PROCESSOR: &[i64] = &[
+    libc::SYS_open,
+    libc::SYS_stat,
+    libc::SYS_lstat,
+    libc::SYS_access,
+    libc::SYS_readlink,
+    libc::SYS_mkdir,
+    libc::SYS_rename,
+    libc::SYS_renameat,
+    libc::SYS_unlink,
+    libc::SYS_rmdir,
+    libc::SYS_symlink,
+    libc::SYS_link,
+    libc::SYS_dup2,
+    libc::SYS_pipe,
+    libc::SYS_poll,
+    libc::SYS_select,
+    libc::SYS_epoll_wait,
+    libc::SYS_time,
+    libc::SYS_alarm,
+    libc::SYS_pause,
+    libc::SYS_getpgrp,
+    libc::SYS_getrlimit,
+    libc::SYS_arch_prctl,
+];
 
-#[cfg(not(target_arch = "x86_64"))]
-fn is_fork(_number: i64) -> bool {
-    false
-}
+/// `renameat`, which has no name in `libc` here.
+#[cfg(target_arch = "aarch64")]
+const OF_THE_PROCESSOR: &[i64] = &[38];
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+const OF_THE_PROCESSOR: &[i64] = &[];
+
+const ALLOWED: [&[i64]; 8] = [MEMORY, FILES, THREADS, SIGNALS, WAITING, SOCKET_PAIRS, FACTS, OF_THE_PROCESSOR];
+
+/// What a process must do that forks, follows and ends children of its own, and what they have to do to confine
+/// themselves. Landlock keeps its signals from others.
+const NEEDED_TO_FORK: [i64; 9] = [
+    libc::SYS_kill,
+    libc::SYS_tgkill,
+    libc::SYS_wait4,
+    libc::SYS_pidfd_open,
+    libc::SYS_setsid,
+    libc::SYS_prctl,
+    libc::SYS_prlimit64,
+    libc::SYS_setrlimit,
+    libc::SYS_landlock_restrict_self,
+];
+
+/// Asking whether a descriptor is a terminal, how much can be read from it, and setting how it behaves.
+const CONTROLS: [u64; 6] =
+    [libc::TCGETS, libc::TIOCGWINSZ, libc::FIONREAD, libc::FIONBIO, libc::FIOCLEX, libc::FIONCLEX];
+
+const NEW_NAMESPACES: i32 = libc::CLONE_NEWNS
+    | libc::CLONE_NEWCGROUP
+    | libc::CLONE_NEWUTS
+    | libc::CLONE_NEWIPC
+    | libc::CLONE_NEWUSER
+    | libc::CLONE_NEWPID
+    | libc::CLONE_NEWNET;
+
+type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
 /// Filters for this machine's processor, each in hexadecimal as the worker takes them; none where there are none.
 pub(super) fn programs() -> Vec<String> {
     let Ok(architecture) = TargetArch::try_from(std::env::consts::ARCH) else {
         return Vec::new();
     };
-    let without_conditions = |number: &i64| (*number, Vec::new());
-    let mut refused: BTreeMap<i64, Vec<SeccompRule>> = REFUSED.iter().map(without_conditions).collect();
+    let mut allowed = allowed();
     // A thread is made by the same call as a process.
-    let no_thread = SeccompCmpOp::MaskedEq(libc::CLONE_THREAD as u64);
-    refused.insert(libc::SYS_clone, vec![rule(0, SeccompCmpArgLen::Dword, no_thread)]);
+    allowed.insert(libc::SYS_clone, vec![has_flags(0, libc::CLONE_THREAD, libc::CLONE_THREAD)]);
+    // `abort` sends a signal to its own thread.
+    allowed.insert(libc::SYS_tgkill, vec![equals(0, OWN_PROCESS.into())]);
     // Reading a limit and setting one are the same call too; the third argument is the new limit.
-    refused.insert(libc::SYS_prlimit64, vec![rule(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne)]);
-    // The arguments of clone3 lie in memory, where no filter can look. The C library falls back to clone if, and only
-    // if, the kernel seems not to know clone3.
-    let unknown = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
-    let filters = [(refused, libc::EPERM), (unknown, libc::ENOSYS)];
-    filters.into_iter().map(|(rules, error)| hexadecimal(&compile(rules, error, architecture))).collect()
+    allowed.insert(libc::SYS_prlimit64, vec![is_null(2)]);
+    let names = [libc::PR_SET_NAME, libc::PR_GET_NAME];
+    allowed.insert(libc::SYS_prctl, names.map(|name| equals(0, u64::from(name.unsigned_abs()))).into());
+    filters(allowed, architecture)
 }
 
-fn rule(argument: u8, length: SeccompCmpArgLen, operator: SeccompCmpOp) -> SeccompRule {
-    let condition = SeccompCondition::new(argument, length, operator, 0).expect("the argument's number is below six");
+/// Filters for a worker that imports foreign code before it forks.
+pub(super) fn importer_programs() -> Vec<String> {
+    let Ok(architecture) = TargetArch::try_from(std::env::consts::ARCH) else {
+        return Vec::new();
+    };
+    let mut allowed = allowed();
+    allowed.extend(NEEDED_TO_FORK.map(|number| (number, Vec::new())));
+    allowed.insert(libc::SYS_clone, vec![has_flags(0, NEW_NAMESPACES, 0)]);
+    filters(allowed, architecture)
+}
+
+fn allowed() -> Rules {
+    let mut allowed: Rules =
+        ALLOWED.iter().flat_map(|group| group.iter()).map(|number| (*number, Vec::new())).collect();
+    allowed.insert(libc::SYS_ioctl, CONTROLS.map(|request| equals(1, request)).into());
+    allowed
+}
+
+/// The list is installed last: after it, no filter can be installed.
+fn filters(allowed: Rules, architecture: TargetArch) -> Vec<String> {
+    // The arguments of clone3 lie in memory, where no filter can look. The C library falls back to clone if, and only
+    // if, the kernel seems not to know clone3.
+    let unknown = Rules::from([(libc::SYS_clone3, Vec::new())]);
+    let unknown = compile(unknown, SeccompAction::Allow, error(libc::ENOSYS), architecture);
+    let allowed = compile(allowed, error(libc::EPERM), SeccompAction::Allow, architecture);
+    vec![hexadecimal(&unknown), hexadecimal(&allowed)]
+}
+
+fn equals(argument: u8, value: u64) -> SeccompRule {
+    rule(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, value)
+}
+
+/// Of the flags in `mask`, those in `flags` are there and no other.
+fn has_flags(argument: u8, mask: i32, flags: i32) -> SeccompRule {
+    let [mask, flags] = [mask, flags].map(|flags| u64::from(flags.cast_unsigned()));
+    rule(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(mask), flags)
+}
+
+fn is_null(argument: u8) -> SeccompRule {
+    rule(argument, SeccompCmpArgLen::Qword, SeccompCmpOp::Eq, 0)
+}
+
+fn rule(argument: u8, length: SeccompCmpArgLen, operator: SeccompCmpOp, value: u64) -> SeccompRule {
+    let condition =
+        SeccompCondition::new(argument, length, operator, value).expect("the argument's number is below six");
     SeccompRule::new(vec![condition]).expect("there is a condition")
 }
 
-fn compile(rules: BTreeMap<i64, Vec<SeccompRule>>, error: i32, architecture: TargetArch) -> BpfProgram {
-    let error = SeccompAction::Errno(u32::try_from(error).expect("error numbers are positive"));
-    let filter = SeccompFilter::new(rules, SeccompAction::Allow, error, architecture).expect("the two actions differ");
+fn error(number: i32) -> SeccompAction {
+    SeccompAction::Errno(number.unsigned_abs())
+}
+
+/// What becomes of a call that has a rule, and of any other.
+fn compile(rules: Rules, other: SeccompAction, ruled: SeccompAction, architecture: TargetArch) -> BpfProgram {
+    let filter = SeccompFilter::new(rules, other, ruled, architecture).expect("the two actions differ");
     filter.try_into().expect("the filter is far below the kernel's longest")
 }
 
@@ -115,4 +310,27 @@ fn hexadecimal(program: &BpfProgram) -> String {
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_own_process_stands_in_one_place() {
+        let mark: String = OWN_PROCESS.to_ne_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+        let count = |programs: Vec<String>| programs.concat().matches(&mark).count();
+        assert_eq!(count(programs()), 1);
+        assert_eq!(count(importer_programs()), 0);
+    }
+
+    #[test]
+    fn a_call_stands_in_one_list() {
+        let mut all: Vec<i64> = ALLOWED.concat();
+        all.extend(NEEDED_TO_FORK);
+        let count = all.len();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), count);
+    }
 }

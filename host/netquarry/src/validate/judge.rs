@@ -63,8 +63,9 @@ impl Judge<'_> {
     fn hear(&mut self, event: &Event) {
         match event {
             Event::Confined { protections } => {
-                self.verdict.protections.clone_from(protections);
-                self.verdict.protections.sort();
+                let sandbox = self.options.sandbox.and(protections);
+                self.verdict.tier = Some(sandbox.tier());
+                self.verdict.protections = sandbox.layers;
             }
             Event::Harness { exception } => self.fail(FailureClass::Harness, exception),
             Event::Done => {}

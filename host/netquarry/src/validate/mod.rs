@@ -16,6 +16,7 @@ use sha2::{Digest, Sha256};
 
 use crate::environment::{Environment, Layer};
 
+mod access;
 mod classify;
 mod filter;
 mod follow;
@@ -25,6 +26,7 @@ mod parity;
 mod pool;
 mod program;
 mod protocol;
+mod sandbox;
 mod scrub;
 #[cfg(test)]
 mod tests;
@@ -33,6 +35,7 @@ mod worker;
 
 pub use parity::upstream_import_error;
 pub use pool::WorkerStatistics;
+pub use sandbox::{Sandbox, probe};
 
 /// The version of how reports are judged. Raise it with every change to `classify`, `follow`, `judge`, `parity`, `pool` or
 /// `scrub` after which the same reports give another verdict: verdicts that were kept before are then reached anew.
@@ -99,6 +102,10 @@ pub struct Options {
     /// How many bundles run at once.
     pub jobs: usize,
     pub limits: Limits,
+    /// What confines processes on this machine.
+    pub sandbox: Sandbox,
+    /// Run foreign code even where Landlock or the filter of system calls is missing.
+    pub allow_weak_sandbox: bool,
     /// How often a bundle is tried where the environment may be at fault; at least once.
     pub attempts: u32,
     /// The pause before the second attempt; doubled before each further one.
@@ -122,12 +129,14 @@ pub struct Limits {
     pub report_bytes: usize,
 }
 
-impl Default for Options {
-    fn default() -> Self {
+impl Options {
+    pub fn new(level: Level, sandbox: Sandbox) -> Self {
         Self {
-            level: Level::Forward,
+            level,
             jobs: std::thread::available_parallelism().map_or(1, usize::from),
             limits: Limits::default(),
+            sandbox,
+            allow_weak_sandbox: false,
             attempts: 2,
             back_off: Duration::from_millis(250),
         }
@@ -158,6 +167,10 @@ pub enum ValidateError {
     NotReadyInTime { python: PathBuf, seconds: u64 },
     #[error("the Python worker `{}` has {threads} threads and cannot be forked safely", python.display())]
     Threads { python: PathBuf, threads: u64 },
+    #[error("the sandbox of this machine is too weak to run foreign code: it has no {missing}")]
+    WeakSandbox { missing: String },
+    #[error("the kernel has Landlock and would not make a ruleset")]
+    Landlock(#[from] landlock::RulesetError),
     #[error("could not {action} `{}`", path.display())]
     Io { action: &'static str, path: PathBuf, source: std::io::Error },
 }
@@ -170,6 +183,13 @@ impl ValidateError {
                 "see whether that interpreter runs `import torch`; another one can be named with --python"
             }
             Self::NotReadyInTime { .. } => "the machine may be overloaded; try again, or with fewer --jobs",
+            Self::WeakSandbox { .. } => {
+                "use a Linux of 5.13 or newer with Landlock and seccomp, as most distributions and containers have it; \
+                 --allow-weak-sandbox runs code that you trust"
+            }
+            Self::Landlock(_) => {
+                "see whether the machine is short of memory or descriptors; try again with fewer --jobs"
+            }
             Self::Io { .. } => "make sure that the folder for temporary files exists, can be written to, and has room",
         }
     }
@@ -195,13 +215,15 @@ where
 
 impl Options {
     /// SHA-256, in hexadecimal, of everything beside the job and the environment that a verdict depends on: the level,
-    /// the limits, the worker's own source, the system calls that it refuses, and how its reports are judged.
+    /// the limits, the layers of the sandbox, the worker's own source, what is out of its reach, and how its reports are judged.
     pub fn digest(&self) -> String {
         let mut hasher = Sha256::new();
         hasher.update(env!("CARGO_PKG_VERSION"));
         hasher.update(VALIDATION_VERSION.to_le_bytes());
+        access::SYSTEM.iter().for_each(|path| hasher.update(path));
         hasher.update(filter::programs().concat());
         hasher.update(filter::importer_programs().concat());
+        self.sandbox.layers.iter().for_each(|layer| hasher.update(layer));
         hasher.update(self.level.name());
         hasher.update(serde_json::to_vec(&self.limits).expect("limits are plain numbers"));
         for (path, text) in program::FILES {

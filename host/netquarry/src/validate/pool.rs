@@ -6,6 +6,7 @@ use std::fs;
 use std::hash::{BuildHasher, Hasher};
 use std::io;
 use std::mem;
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -13,14 +14,16 @@ use std::thread;
 
 use netquarry_core::verdict::{Level, Outcome, Verdict};
 use serde::{Deserialize, Serialize};
+use tempfile::TempDir;
 
+use super::access::{Access, Grant};
 use super::follow::Run;
 use super::lookup::{Answer, Questions};
 use super::parity::{self, Observation, Parity, Question, Side};
 use super::protocol::{ChildJob, Event, Settings, Task};
 use super::scrub::Places;
 use super::upstream::{Reached, Tree};
-use super::worker::{Worker, WorkerLost};
+use super::worker::{Ground, Worker, WorkerLost};
 use super::{Job, Limits, Options, Upstream, ValidateError, filter, judge, program};
 use crate::environment::{Environment, Layer};
 
@@ -77,6 +80,7 @@ pub(super) fn run<I: Iterator<Item = Job> + Send>(
     options: &Options,
     on_verdict: &(dyn Fn(&Job, Verdict) + Sync),
 ) -> Result<WorkerStatistics, ValidateError> {
+    options.sandbox.check(options.level, options.allow_weak_sandbox)?;
     let folder = program::write()?;
     let slots = options.jobs.max(1);
     let pool = Pool::new(environment, options, folder.path());
@@ -113,6 +117,7 @@ struct Pool<'a> {
     environment: &'a Environment,
     options: &'a Options,
     folder: &'a Path,
+    access: Access,
     filters: Vec<String>,
     importer_filters: Vec<String>,
     places: Vec<Place>,
@@ -197,6 +202,7 @@ pub(super) fn look_up(
     options: &Options,
     on_answers: &(dyn Fn() + Sync),
 ) -> Result<Vec<Result<Vec<Answer>, String>>, ValidateError> {
+    options.sandbox.check(options.level, options.allow_weak_sandbox)?;
     let folder = program::write()?;
     let pool = Pool::new(environment, options, folder.path());
     let answer = |questions| {
@@ -214,6 +220,7 @@ impl<'a> Pool<'a> {
             environment,
             options,
             folder,
+            access: Access::new(environment),
             filters: filter::programs(),
             importer_filters: filter::importer_programs(),
             places: (0..slots.div_ceil(CHILDREN_AT_ONCE)).map(|_| Place::default()).collect(),
@@ -369,7 +376,7 @@ impl<'a> Pool<'a> {
             (Side::Bundle, false) => return Ok(Ok(whole(self.shared(place.worker(warmth), warmth)?.child()))),
             (Side::Bundle, true) => return Ok(Ok(whole(Arc::new(self.start(warmth)?)))),
             (Side::Upstream, false) => self.tree(place, upstream)?,
-            (Side::Upstream, true) => self.grow(upstream, &Arc::new(self.start(Warmth::Torch)?)).map(Arc::new),
+            (Side::Upstream, true) => self.grow(upstream, &Arc::new(self.start(Warmth::Torch)?))?.map(Arc::new),
         };
         let reached = tree.map(|tree| tree.reach(&upstream.module));
         if let Ok(reached) = &reached {
@@ -393,7 +400,7 @@ impl<'a> Pool<'a> {
             Some(position) => trees.remove(position),
             None => {
                 let plain = self.shared(&place.plain, Warmth::Torch)?.child();
-                match self.grow(upstream, &plain) {
+                match self.grow(upstream, &plain)? {
                     Ok(tree) => Arc::new(tree),
                     Err(lost) => {
                         place.plain.lock().expect("nothing panics here").take_if(|it| Arc::ptr_eq(&it.worker, &plain));
@@ -411,9 +418,18 @@ impl<'a> Pool<'a> {
         Ok(Ok(tree))
     }
 
-    fn grow(&self, upstream: &Upstream, worker: &Arc<Worker>) -> Result<Tree, WorkerLost> {
-        let tree = Tree::new(upstream, worker, &self.importer_filters, self.folder);
-        tree.map_err(|reason| WorkerLost(io::Error::other(reason)))
+    fn grow(&self, upstream: &Upstream, worker: &Arc<Worker>) -> Result<Result<Tree, WorkerLost>, ValidateError> {
+        let folder = self.scratch(self.folder)?;
+        // They look up their own processes there: how many threads they have, and how much memory.
+        let processes = PathBuf::from("/proc");
+        let read = places_of(upstream).chain([processes]).collect();
+        let ruleset = self.access.ruleset(&Grant { read, write: folder.path().to_owned() })?;
+        let tree = Tree::new(upstream, worker, &self.importer_filters, Ground { folder, ruleset });
+        Ok(tree.map_err(|reason| WorkerLost(io::Error::other(reason))))
+    }
+
+    fn scratch(&self, folder: &Path) -> Result<TempDir, ValidateError> {
+        program::scratch(folder).map_err(|source| program::io_error("make a folder in", folder, source))
     }
 
     fn run_shared(
@@ -442,7 +458,14 @@ impl<'a> Pool<'a> {
 
     fn start(&self, warmth: Warmth) -> Result<Worker, ValidateError> {
         let (limits, filters) = (&self.options.limits, &self.filters);
-        let settings = Settings { warm: warmth.modules(), limits, filters };
+        let settings = Settings {
+            warm: warmth.modules(),
+            limits,
+            landlock: &self.access.protections,
+            filters,
+            own_process: filter::OWN_PROCESS,
+            required: &self.options.sandbox.layers,
+        };
         let worker = Worker::start(self.environment, self.folder, &settings)?;
         self.statistics(|statistics| {
             statistics.workers_started += 1;
@@ -466,10 +489,14 @@ impl<'a> Pool<'a> {
             },
             ..self.options.limits.clone()
         };
-        let scratch = program::scratch(self.folder)
-            .map_err(|source| program::io_error("make a folder in", self.folder, source))?;
+        let scratch = self.scratch(&worker.folder)?;
         let file = std::path::absolute(&job.file);
         let file = file.map_err(|source| program::io_error("find", &job.file, source))?;
+        let read = match &job.upstream {
+            Some(upstream) if task.meets_upstream() => places_of(upstream).collect(),
+            _ => job.layers.iter().map(|layer| layer.path.clone()).chain([file.clone()]).collect(),
+        };
+        let ruleset = self.access.ruleset(&Grant { read, write: scratch.path().to_owned() })?;
         let file = file.to_string_lossy().into_owned();
         let scratch_path = scratch.path().to_string_lossy().into_owned();
         let outcome = worker.run(
@@ -485,7 +512,9 @@ impl<'a> Pool<'a> {
                 scratch: &scratch_path,
                 replay: task.replay(),
                 lookups: task.lookups(),
+                probe: None,
             },
+            ruleset.as_ref().map(AsFd::as_fd),
             &limits,
         );
         if let Ok(run) = &outcome {
@@ -502,13 +531,18 @@ impl<'a> Pool<'a> {
     }
 }
 
+/// Where upstream and what is installed for it lie.
+fn places_of(upstream: &Upstream) -> impl Iterator<Item = PathBuf> {
+    upstream.paths.iter().cloned().chain(upstream.layers.iter().map(|layer| layer.path.clone()))
+}
+
 fn paths(layers: &[Layer]) -> Vec<&Path> {
     layers.iter().map(|layer| layer.path.as_path()).collect()
 }
 
 /// A word that a bundle cannot guess. It keeps out a report by accident or by a bundle that tries blindly, not one by a
 /// bundle that looks for the word in its own process.
-fn token() -> String {
+pub(super) fn token() -> String {
     let random = || RandomState::new().build_hasher().finish();
     format!("{:016x}{:016x}", random(), random())
 }

@@ -13,8 +13,13 @@ pub(super) struct Settings<'a> {
     /// Modules to import before the first fork.
     pub(super) warm: &'a [&'a str],
     pub(super) limits: &'a super::Limits,
-    /// seccomp filters, each in hexadecimal.
+    /// What a ruleset protects from, by name.
+    pub(super) landlock: &'a [&'a str],
+    /// seccomp filters, each in hexadecimal, and what stands in them for the process that installs them.
     pub(super) filters: &'a [String],
+    pub(super) own_process: u32,
+    /// The protections without which no child runs a bundle.
+    pub(super) required: &'a [String],
 }
 
 /// Where a branch finds upstream.
@@ -41,10 +46,11 @@ pub(super) struct Ready {
 #[derive(Debug, Serialize)]
 #[serde(tag = "request", rename_all = "lowercase")]
 pub(super) enum Request<'a> {
-    /// With three descriptors: the job's socket, and the writing ends for the report and for what the child prints.
+    /// With descriptors: the job's socket, the writing ends for the report and for what the child prints, and the
+    /// Landlock ruleset, if the kernel has that.
     Job(&'a ChildJob<'a>),
-    /// To serve with more than this process has: with upstream within reach, or with one of its modules. With two
-    /// descriptors: the job's socket, and the control socket of the branch.
+    /// To serve with more than this process has: with upstream within reach, or with one of its modules. With
+    /// descriptors: the job's socket, the control socket of the branch, and the Landlock ruleset, if the kernel has that.
     Branch { upstream: Option<UpstreamSettings<'a>>, module: Option<&'a str>, scratch: &'a std::path::Path },
 }
 
@@ -64,6 +70,18 @@ pub(super) struct ChildJob<'a> {
     pub(super) replay: Option<&'a Replay<'a>>,
     /// Instead of climbing: look names up.
     pub(super) lookups: Option<&'a [Lookup]>,
+    /// Instead of climbing: try what the sandbox has to refuse.
+    pub(super) probe: Option<&'a Probe>,
+}
+
+/// What lies outside of the sandbox, to be tried to get at.
+#[derive(Debug, Serialize)]
+pub(super) struct Probe {
+    pub(super) file: std::path::PathBuf,
+    /// Of a listener on the loopback device.
+    pub(super) port: u16,
+    /// Its name in the abstract namespace.
+    pub(super) abstract_socket: String,
 }
 
 /// What a child is to do.

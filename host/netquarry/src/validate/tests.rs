@@ -3,19 +3,23 @@
 //! A case starts with comment lines `# key: value`. `failure: CLASS at LEVEL` or `level: LEVEL` (the highest one
 //! passed, with nothing failed) is needed; `message`, `note`, `upstream`, `constructor` and `output` are compared where
 //! they are given; `blocked` and `operators` are lists of packages; `seconds` is the wall clock's limit, where it
-//! matters; `loses_worker` is there where the bundle ends its worker.
+//! matters; `loses_worker` is there where the bundle has its worker ended.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use netquarry_core::shim::BlockArguments;
 use netquarry_core::source::ContentDigest;
-use netquarry_core::verdict::{FailureClass, Level, Outcome, UpstreamOrigin, Verdict};
+use netquarry_core::verdict::{FailureClass, Level, Outcome, Tier, UpstreamOrigin, Verdict};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
-use super::{Job, Limits, LineSpan, Options, Upstream, ValidateError, WorkerStatistics, validate};
+use super::{Job, Limits, LineSpan, Options, Sandbox, Upstream, ValidateError, WorkerStatistics, probe, validate};
 use crate::environment::{self, Environment, Layer, Pin, Request};
 
 /// One environment for all tests: the one that the variables name, or one that is made once and kept.
@@ -30,7 +34,14 @@ fn environment() -> &'static Environment {
 fn options() -> Options {
     let limits =
         Limits { wall: Duration::from_secs(120), cpu_seconds: 2, memory_bytes: 256 << 20, ..Limits::default() };
-    Options { level: Level::Forward, jobs: 2, limits, attempts: 1, back_off: Duration::from_millis(10) }
+    let options = Options::new(Level::Forward, sandbox().clone());
+    Options { jobs: 2, limits, attempts: 1, back_off: Duration::from_millis(10), ..options }
+}
+
+/// Tried once for all tests.
+fn sandbox() -> &'static Sandbox {
+    static SANDBOX: OnceLock<Sandbox> = OnceLock::new();
+    SANDBOX.get_or_init(|| probe(environment()).unwrap())
 }
 
 struct Case {
@@ -121,6 +132,51 @@ fn calm_cases() -> Vec<Case> {
     cases().into_iter().filter(|case| !special.iter().any(|key| case.keys.contains_key(*key))).collect()
 }
 
+/// Ends the workers that bundles ask for: those whose numbers stand in files of this name in scratch folders. A bundle
+/// can do no such thing itself.
+struct Accomplice {
+    is_over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Accomplice {
+    const FILE: &str = "end-this-worker";
+
+    fn new() -> Self {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&is_over);
+        let thread = thread::spawn(move || {
+            while !seen.load(Ordering::Relaxed) {
+                Self::end_workers(&std::env::temp_dir(), "netquarry-worker-");
+                thread::sleep(Duration::from_millis(20));
+            }
+        });
+        Self { is_over, thread: Some(thread) }
+    }
+
+    fn end_workers(folder: &Path, prefix: &str) {
+        // Any of them can be gone a moment later.
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            if !entry.file_name().to_string_lossy().starts_with(prefix) {
+                continue;
+            }
+            let folder = entry.path();
+            if let Ok(number) = fs::read_to_string(folder.join(Self::FILE)) {
+                _ = fs::remove_file(folder.join(Self::FILE));
+                _ = kill(Pid::from_raw(number.parse().unwrap()), Signal::SIGKILL);
+            }
+            Self::end_workers(&folder, "scratch-");
+        }
+    }
+}
+
+impl Drop for Accomplice {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        self.thread.take().map(JoinHandle::join);
+    }
+}
+
 fn jobs(cases: &[Case]) -> Vec<Job> {
     cases.iter().map(|case| case.job.clone()).collect()
 }
@@ -160,6 +216,7 @@ fn a_lost_worker_costs_nobody_else() {
     let bystander = cases.iter().find(|case| case.name == "forward_convolution").unwrap().job.clone();
     let mut jobs = jobs(&cases);
     jobs.extend((0..20).map(|number| Job { id: format!("bystander {number}"), ..bystander.clone() }));
+    let _accomplice = Accomplice::new();
     let (mut verdicts, statistics) = run(jobs, &Options { jobs: 4, ..options() });
     assert_as_named(&cases, &verdicts);
     verdicts.retain(|name, _| name.starts_with("bystander"));
@@ -263,8 +320,8 @@ impl ParityCase {
     }
 }
 
-/// The case that ends the process which has its module.
-const LOSES_WORKER: &str = "upstream_takes_its_worker_along";
+/// The case that has the process ended which has its module.
+const LOSES_WORKER: &str = "upstream_loses_its_worker";
 
 fn parity_cases() -> Vec<ParityCase> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/validate/parity_cases");
@@ -299,6 +356,7 @@ fn a_worker_that_is_lost_in_a_comparison_costs_nobody_else() {
     let bystander = cases.iter().find(|case| case.job.id == "the_same").unwrap().job.clone();
     let mut jobs: Vec<Job> = cases.iter().map(|case| case.job.clone()).collect();
     jobs.extend((0..12).map(|number| Job { id: format!("bystander {number}"), ..bystander.clone() }));
+    let _accomplice = Accomplice::new();
     let (mut verdicts, statistics) = run(jobs, &Options { level: Level::Parity, jobs: 4, ..options() });
     assert_as_compared(&cases, &verdicts);
     verdicts.retain(|name, _| name.starts_with("bystander"));
@@ -315,6 +373,39 @@ fn another_file_than_the_bundles_own_is_another_upstream() {
     let (verdicts, _) = run(vec![job], &Options { level: Level::Parity, ..options() });
     let notes = &verdicts["the_same"].evidence.notes;
     assert!(notes[0].starts_with("parity_unknown: other_upstream: "), "{notes:?}");
+}
+
+#[test]
+fn this_machine_confines_and_verdicts_say_so() {
+    assert_eq!(sandbox().tier(), Tier::Confined, "only {:?} hold", sandbox().layers);
+    let case = cases().into_iter().find(|case| case.name == "forward_convolution").unwrap();
+    let (verdicts, _) = run(vec![case.job], &options());
+    assert_eq!(verdicts[&case.name].protections, sandbox().layers);
+    assert_eq!(verdicts[&case.name].tier, Some(Tier::Confined));
+}
+
+#[test]
+fn foreign_code_runs_in_a_weak_sandbox_only_where_that_is_allowed() {
+    let case = cases().into_iter().find(|case| case.name == "forward_convolution").unwrap();
+    let weak = Sandbox { layers: vec!["process-group".into(), "rlimits".into()] };
+    let weak = Options { sandbox: weak, ..options() };
+    let error = validate([case.job.clone()], environment(), &weak, &|_, _| panic!("nothing runs")).unwrap_err();
+    assert!(matches!(error, ValidateError::WeakSandbox { .. }), "{error}");
+    let (verdicts, _) = run(vec![case.job], &Options { allow_weak_sandbox: true, ..weak.clone() });
+    assert_eq!(verdicts[&case.name].level(), Level::Forward as u8);
+    assert_eq!(verdicts[&case.name].tier, Some(Tier::Limited));
+    assert_ne!(weak.digest(), options().digest());
+}
+
+#[test]
+fn a_child_that_cannot_be_confined_runs_nothing() {
+    let case = cases().into_iter().find(|case| case.name == "forward_convolution").unwrap();
+    let mut options = options();
+    options.sandbox.layers.push("a-wall-that-nobody-builds".into());
+    let (verdicts, _) = run(vec![case.job], &options);
+    let failure = verdicts[&case.name].failure.as_ref().unwrap();
+    assert_eq!(failure.class, FailureClass::Harness);
+    assert!(failure.message.contains("a-wall-that-nobody-builds"), "{failure:?}");
 }
 
 #[test]

@@ -6,13 +6,13 @@
 //! that it lies in first, so a process in the tree has what importing its module alone would have brought, and no more.
 
 use std::mem;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use super::Upstream;
 use super::protocol::{Exception, UpstreamSettings};
-use super::worker::{NoBranch, Worker};
+use super::worker::{Ground, NoBranch, Worker};
 use crate::environment::Layer;
 
 /// How many branches are kept. Jobs come module by module.
@@ -26,8 +26,7 @@ pub(super) struct Tree {
     paths: Vec<PathBuf>,
     layers: Arc<[Layer]>,
     root: Arc<Worker>,
-    /// Where processes have their scratch folders.
-    folder: PathBuf,
+    ground: Arc<Ground>,
     /// By module, the one that was used last at the end.
     branches: Mutex<Vec<(String, Branch)>>,
     children: AtomicU64,
@@ -50,15 +49,16 @@ impl Tree {
         upstream: &Upstream,
         worker: &Arc<Worker>,
         filters: &[String],
-        folder: &Path,
+        ground: Ground,
     ) -> Result<Self, NoBranch> {
         let layers = upstream.layers.iter().map(|layer| layer.path.as_path()).collect();
-        let root = worker.reaching(folder, UpstreamSettings { paths: &upstream.paths, layers, filters })?;
+        let ground = Arc::new(ground);
+        let root = worker.reaching(&ground, UpstreamSettings { paths: &upstream.paths, layers, filters })?;
         Ok(Self {
             paths: upstream.paths.clone(),
             layers: Arc::clone(&upstream.layers),
             root: Arc::new(root),
-            folder: folder.to_owned(),
+            ground,
             branches: Mutex::default(),
             children: AtomicU64::new(0),
         })
@@ -79,7 +79,7 @@ impl Tree {
         for name in ends.map(|end| &module[..end]) {
             // Outside the lock of the branches, so that modules are imported side by side.
             let branch = self.branch(name);
-            match branch.get_or_init(|| reached.worker.importing(&self.folder, name).map(Arc::new)) {
+            match branch.get_or_init(|| reached.worker.importing(&self.ground, name).map(Arc::new)) {
                 Ok(next) => reached.worker = Arc::clone(next),
                 Err(reason) => {
                     tracing::debug!(module = name, %reason, "no process has this module of upstream");

@@ -3,10 +3,10 @@
 use std::fs::{self, File};
 use std::io::{self, IoSlice, PipeReader, Read, Write};
 use std::net::Shutdown;
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -28,6 +28,8 @@ const START: Duration = Duration::from_secs(180);
 pub(super) struct Worker {
     process: Process,
     control: Mutex<UnixStream>,
+    /// Where the scratch folders of its children lie.
+    pub(super) folder: PathBuf,
     /// What the process took once it was ready.
     pub(super) peak_bytes: u64,
 }
@@ -39,8 +41,18 @@ enum Process {
     Branch {
         socket: UnixStream,
         _scratch: TempDir,
+        _ground: Arc<Ground>,
         _of: Arc<Worker>,
     },
+}
+
+/// Where the branches of one upstream live, and all that they can touch.
+#[derive(Debug)]
+pub(super) struct Ground {
+    /// For scratch folders: theirs, and those of their children.
+    pub(super) folder: TempDir,
+    /// None where the kernel has no Landlock.
+    pub(super) ruleset: Option<OwnedFd>,
 }
 
 /// The worker cannot tell what became of the child: it died, or does not answer. No other child of it can be trusted to
@@ -72,7 +84,7 @@ impl Worker {
         let errors = tempfile::NamedTempFile::new_in(folder).map_err(not_started)?;
         let process = command(environment, folder, theirs, errors.reopen().map_err(not_started)?).spawn();
         let process = Process::Python(process.map_err(not_started)?);
-        let mut worker = Self { process, control: Mutex::new(control), peak_bytes: 0 };
+        let mut worker = Self { process, control: Mutex::new(control), folder: folder.to_owned(), peak_bytes: 0 };
         let ready = worker.send(settings).and_then(|()| worker.ready());
         let ready = ready.map_err(|error| match error.kind() {
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
@@ -88,30 +100,36 @@ impl Worker {
     }
 
     /// A worker that is forked from this one and has `upstream` within reach.
-    pub(super) fn reaching(self: &Arc<Self>, folder: &Path, upstream: UpstreamSettings<'_>) -> Result<Self, NoBranch> {
-        self.branch(folder, Some(upstream), None)
+    pub(super) fn reaching(
+        self: &Arc<Self>,
+        ground: &Arc<Ground>,
+        upstream: UpstreamSettings<'_>,
+    ) -> Result<Self, NoBranch> {
+        self.branch(ground, Some(upstream), None)
     }
 
     /// A worker that is forked from this one and has imported `module`.
-    pub(super) fn importing(self: &Arc<Self>, folder: &Path, module: &str) -> Result<Self, NoBranch> {
-        self.branch(folder, None, Some(module))
+    pub(super) fn importing(self: &Arc<Self>, ground: &Arc<Ground>, module: &str) -> Result<Self, NoBranch> {
+        self.branch(ground, None, Some(module))
     }
 
     fn branch(
         self: &Arc<Self>,
-        folder: &Path,
+        ground: &Arc<Ground>,
         upstream: Option<UpstreamSettings<'_>>,
         module: Option<&str>,
     ) -> Result<Self, NoBranch> {
         let lost = NoBranch::Lost;
-        let scratch = program::scratch(folder).map_err(lost)?;
+        let folder = ground.folder.path().to_owned();
+        let scratch = program::scratch(&folder).map_err(lost)?;
         let (control, their_control) = UnixStream::pair().map_err(lost)?;
         let request = Request::Branch { upstream, module, scratch: scratch.path() };
-        let socket = self.ask(&request, &[their_control.as_raw_fd()]).map_err(lost)?;
+        let socket =
+            self.ask(&request, &[their_control.as_raw_fd()], ground.ruleset.as_ref().map(AsFd::as_fd)).map_err(lost)?;
         drop(their_control);
         let places = Places::new([(scratch.path().to_string_lossy().into_owned(), SCRATCH.to_owned())]);
-        let process = Process::Branch { socket, _scratch: scratch, _of: Arc::clone(self) };
-        let mut branch = Self { process, control: Mutex::new(control), peak_bytes: 0 };
+        let process = Process::Branch { socket, _scratch: scratch, _ground: Arc::clone(ground), _of: Arc::clone(self) };
+        let mut branch = Self { process, control: Mutex::new(control), folder, peak_bytes: 0 };
         let ready = branch.ready().map_err(lost)?;
         branch.peak_bytes = ready.peak_bytes;
         match ready.failure {
@@ -141,26 +159,42 @@ impl Worker {
         }
     }
 
-    /// Has a child forked for `job` and follows it until it has ended, in time or by force.
-    pub(super) fn run(&self, job: &ChildJob<'_>, limits: &Limits) -> Result<Run, WorkerLost> {
-        let (socket, report, output) = self.submit(job).map_err(WorkerLost)?;
+    /// Has a child forked for `job`, restricted to the ruleset, and follows it until it has ended, in time or by force.
+    pub(super) fn run(
+        &self,
+        job: &ChildJob<'_>,
+        ruleset: Option<BorrowedFd<'_>>,
+        limits: &Limits,
+    ) -> Result<Run, WorkerLost> {
+        let (socket, report, output) = self.submit(job, ruleset).map_err(WorkerLost)?;
         follow::to_the_end(socket, report, output, job.token, limits).map_err(WorkerLost)
     }
 
     /// Hands the job over; our ends of the job's socket, of the report and of what the child prints come back.
-    fn submit(&self, job: &ChildJob<'_>) -> io::Result<(UnixStream, PipeReader, PipeReader)> {
+    fn submit(
+        &self,
+        job: &ChildJob<'_>,
+        ruleset: Option<BorrowedFd<'_>>,
+    ) -> io::Result<(UnixStream, PipeReader, PipeReader)> {
         let (report, their_report) = io::pipe()?;
         let (output, their_output) = io::pipe()?;
-        let socket = self.ask(&Request::Job(job), &[their_report.as_raw_fd(), their_output.as_raw_fd()])?;
+        let descriptors = [their_report.as_raw_fd(), their_output.as_raw_fd()];
+        let socket = self.ask(&Request::Job(job), &descriptors, ruleset)?;
         Ok((socket, report, output))
     }
 
-    /// Sends a request with a socket on which the child's end is told, and ordered, and with further descriptors; our
-    /// end of the socket comes back.
-    fn ask(&self, request: &Request<'_>, descriptors: &[RawFd]) -> io::Result<UnixStream> {
+    /// Sends a request with a socket on which the child's end is told, and ordered, and with further descriptors, the
+    /// ruleset last; our end of the socket comes back.
+    fn ask(
+        &self,
+        request: &Request<'_>,
+        descriptors: &[RawFd],
+        ruleset: Option<BorrowedFd<'_>>,
+    ) -> io::Result<UnixStream> {
         let (socket, their_socket) = UnixStream::pair()?;
         let message = protocol::encode(request);
-        let descriptors = [&[their_socket.as_raw_fd()], descriptors].concat();
+        let mut descriptors = [&[their_socket.as_raw_fd()], descriptors].concat();
+        descriptors.extend(ruleset.map(|ruleset| ruleset.as_raw_fd()));
         let mut control = self.control.lock().expect("no thread panics while it writes");
         let rights = [ControlMessage::ScmRights(&descriptors)];
         let flags = MsgFlags::MSG_NOSIGNAL;

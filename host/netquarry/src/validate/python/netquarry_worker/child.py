@@ -3,20 +3,33 @@
 import os
 import sys
 
-from netquarry_worker import barrier, confinement, levels, lookups, replay, report
+from netquarry_worker import barrier, canaries, confinement, levels, lookups, replay, report
 
 FINISHED = 0
 HARNESS_FAILED = 70
 
 
-def run(job, sources, report_descriptor, output_descriptor, settings, parent):
+class NotConfined(Exception):
+    """A protection that the machine has could not be had this time."""
+
+
+def run(job, sources, descriptors, settings, parent):
     """Returns the exit status, which the host takes for no more than a hint."""
     confinement.detach(parent)
+    report_descriptor, output_descriptor, *ruleset = descriptors
     for stream in (1, 2):
         os.dup2(output_descriptor, stream)
-    reporter = report.Report(confinement.keep_only(report_descriptor), job["token"])
+    report_descriptor, *ruleset = confinement.keep_only(report_descriptor, *ruleset)
+    reporter = report.Report(report_descriptor, job["token"])
     try:
-        reporter.send("confined", protections=confinement.apply(settings, job["scratch"]))
+        in_force = confinement.apply(settings, job["scratch"], *ruleset)
+        if probe := job["probe"]:
+            reporter.send("confined", protections=[layer for layer in in_force if canaries.holds(layer, probe)])
+            return FINISHED
+        in_force = list(in_force)
+        if missing := sorted(set(settings["required"]).difference(in_force)):
+            raise NotConfined(f"this process has no {', '.join(missing)}")
+        reporter.send("confined", protections=in_force)
         # Behind the environment, so that nothing stands in the place of what torch was imported with.
         sys.path.extend(job["layers"])
         barrier.install(sources, job["operator_packages"])

@@ -1,7 +1,7 @@
 """What a child gives up before it runs foreign code.
 
-Every step that took effect is named in the list that the verdict keeps; one that the system refuses is left out of the
-list and the child goes on. What must hold is the host's decision.
+Every step that took effect is named in the list that the verdict keeps; one that the system refuses is left out. What
+must hold is the host's decision: it finds out at the start what this machine can do, and no child runs with less.
 """
 
 import ctypes
@@ -17,9 +17,15 @@ PR_SET_SECCOMP = 22
 PR_SET_NO_NEW_PRIVS = 38
 # <linux/seccomp.h>
 SECCOMP_MODE_FILTER = 2
+# <asm-generic/unistd.h>; the number is the same on all processors.
+LANDLOCK_RESTRICT_SELF = 446
 
-_prctl = ctypes.CDLL(None, use_errno=True).prctl
+_library = ctypes.CDLL(None, use_errno=True)
+_prctl = _library.prctl
 _prctl.argtypes = [ctypes.c_int] + [ctypes.c_ulong] * 4
+_system_call = _library.syscall
+_system_call.argtypes = [ctypes.c_long] * 3
+_system_call.restype = ctypes.c_long
 
 
 class Filter(ctypes.Structure):
@@ -33,6 +39,11 @@ def protect_worker():
     _prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
+def give_up_privileges():
+    """Neither this process nor what it starts can get more than it has; without this the kernel takes no restriction."""
+    return _prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
+
+
 def detach(parent):
     """Gives the child a session of its own, which ends with the process that forked it."""
     os.setsid()
@@ -41,12 +52,13 @@ def detach(parent):
         os._exit(0)  # The worker ended before the line above could tell.
 
 
-def keep_only(descriptor):
-    """Closes every descriptor but the standard three and this one; returns its new number."""
-    # Duplicated upwards first, so that it cannot be closed with the others.
-    kept = os.dup2(descriptor, max(descriptor, 3) + 1, inheritable=False)
-    os.closerange(3, kept)
-    os.closerange(kept + 1, 1 << 20)
+def keep_only(*descriptors):
+    """Closes every descriptor but the standard three and these; returns their new numbers."""
+    # Duplicated upwards first, so that they cannot be closed with the others.
+    first = max(3, *descriptors) + 1
+    kept = [os.dup2(old, new, inheritable=False) for new, old in enumerate(descriptors, first)]
+    os.closerange(3, first)
+    os.closerange(first + len(kept), 1 << 20)
     return kept
 
 
@@ -58,26 +70,36 @@ def enter(scratch):
         os.environ[name] = scratch
 
 
-def apply(settings, scratch):
-    """Confines this process for good; returns the names of the protections that are in force."""
-    in_force = ["process-group"]
+def apply(settings, scratch, ruleset=None):
+    """Confines this process for good; yields the name of each protection once it is in force."""
+    yield "process-group"
     enter(scratch)
-    in_force.append("scratch-directory")
+    yield "scratch-directory"
     limit_resources(settings["limits"])
-    in_force.append("rlimits")
-    if _prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0:
-        in_force.append("no-new-privileges")
+    yield "rlimits"
+    if give_up_privileges():
+        yield "no-new-privileges"
+        if ruleset is not None and restrict(ruleset):
+            yield from settings["landlock"]
+        own_process = struct.pack("=I", os.getpid())
+        placeholder = struct.pack("=I", settings["own_process"])
+        filters = [bytes.fromhex(program).replace(placeholder, own_process) for program in settings["filters"]]
         # A system call is refused if any of the filters refuses it.
-        if settings["filters"] and all(install_filter(bytes.fromhex(program)) for program in settings["filters"]):
-            in_force.append("system-call-filter")
-    return in_force
+        if filters and all(map(install_filter, filters)):
+            yield "system-call-filter"
+
+
+def restrict(ruleset):
+    """Restricts this process to a Landlock ruleset that the host made, and closes it; whether it holds now."""
+    holds = _system_call(LANDLOCK_RESTRICT_SELF, ruleset, 0) == 0
+    os.close(ruleset)
+    return holds
 
 
 def confine_importer(filters):
-    """Confines a worker that imports foreign code before it forks: no network, no programs. Its children add the rest."""
-    if _prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0:
-        for program in filters:
-            install_filter(bytes.fromhex(program))
+    """Filters the system calls of a worker that imports foreign code before it forks; whether that holds. Its children add
+    the rest."""
+    return all(install_filter(bytes.fromhex(program)) for program in filters)
 
 
 def limit_resources(limits, for_good=True):

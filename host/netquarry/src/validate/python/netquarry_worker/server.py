@@ -79,13 +79,17 @@ def main():
     serve(control, settings)
 
 
-def branch(request, control, settings, parent):
+def branch(request, descriptors, settings, parent):
     """The life of a branch: it reaches upstream's folders or imports a module, and serves."""
     confinement.detach(parent)
-    control = socket.socket(fileno=confinement.keep_only(control))
+    control, *ruleset = confinement.keep_only(*descriptors)
+    control = socket.socket(fileno=control)
+    # Each on its own, so that none can end the one that it is forked from.
+    if not confinement.give_up_privileges() or not all(map(confinement.restrict, ruleset)):
+        return child.HARNESS_FAILED
     try:
         if request["upstream"]:
-            reach_upstream(request["upstream"])
+            reach_upstream(request["upstream"], settings["required"])
         if request["module"]:
             import_upstream(request["module"], request["scratch"], settings["limits"])
     except BaseException as error:  # Whatever it is, it is upstream's.
@@ -95,11 +99,12 @@ def branch(request, control, settings, parent):
     serve(control, settings, is_branch=True, failure=failure)
 
 
-def reach_upstream(upstream):
-    """Puts upstream's folders first on the path, and confines this process before anything is imported from them."""
+def reach_upstream(upstream, required):
+    """Puts upstream's folders first on the path, and adds a filter before anything is imported from them."""
     sys.path[:0] = upstream["paths"]
     sys.path.extend(upstream["layers"])
-    confinement.confine_importer(upstream["filters"])
+    if not confinement.confine_importer(upstream["filters"]) and "system-call-filter" in required:
+        os._exit(child.HARNESS_FAILED)
 
 
 def import_upstream(module, scratch, limits):
@@ -138,7 +143,7 @@ def serve(control, settings, is_branch=False, failure=None):
                 running.reap()
         # New descriptors only now: one of them can have the number of another that was closed above.
         if control.fileno() in ready:
-            request, passed = protocol.receive(control, descriptors=3)
+            request, passed = protocol.receive(control, descriptors=4)
             if request is None:
                 break
             children += 1
@@ -159,11 +164,11 @@ def start(request, passed, settings):
     parent = os.getpid()
     before = time.process_time()
     if request["request"] == "branch":
-        run = functools.partial(branch, request, *passed, settings, parent)
+        run = functools.partial(branch, request, passed, settings, parent)
     else:
         # Looked up here, once for all children, rather than in each of them.
         sources = [barrier.locate(package, tuple(request["layers"])) for package in request["blocked_packages"]]
-        run = functools.partial(child.run, request, sources, *passed, settings, parent)
+        run = functools.partial(child.run, request, sources, passed, settings, parent)
     pid = os.fork()
     if pid == 0:
         # Nothing may escape from here into the parent's loop, whatever it is.

@@ -1,0 +1,7 @@
+# failure: policy_violation at execute
+# message: PermissionError: [Errno 1] Operation not permitted
+import os
+
+import numpy
+
+os.utime(numpy.__file__)
