@@ -31,12 +31,13 @@ class NotInScope(Exception):
     """An argument uses a name that is not there."""
 
 
-def and_the_last(last, first):
-    """What a note says of the last try, where it says something else than the first."""
+def not_found(what, tries, last, first):
+    """What a note says: how much was tried, and of the last try what it does not say of the first anyway."""
+    note = f"{what}, in {tries} {'try' if tries == 1 else 'tries'}"
     if last is None or last is first:
-        return ""
+        return note
     text = report.message_of(last).partition("\n")[0][:LENGTH]
-    return f"; the last: {type(last).__name__}: {text}"
+    return f"{note}; the last: {type(last).__name__}: {text}"
 
 
 def signature(function):

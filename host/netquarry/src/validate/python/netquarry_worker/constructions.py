@@ -72,11 +72,9 @@ class Constructions:
             if sum(parameter.numel() for parameter in sized(model)) > LARGE:
                 self.limit = min(self.limit, self.tries + TRIES_OF_LARGE)
             return model, expressions
-        raise arguments.NotFound(self.note(), self.first_error, guessed=bool(self.required))
-
-    def note(self):
-        said = arguments.and_the_last(self.last_error, self.first_error)
-        return f"no arguments were found that the constructor takes, in {self.tries} tries{said}"
+        what = "no arguments were found that the constructor takes"
+        note = arguments.not_found(what, self.tries, self.last_error, self.first_error)
+        raise arguments.NotFound(note, self.first_error, guessed=bool(self.required))
 
     def learn(self, error, cost, expressions):
         """What to try instead of arguments that a constructor refused."""

@@ -126,8 +126,8 @@ def run_forward(model, constructor, given, seed, tries=TRIES):
             first_error = first_error or error
             last_error = error
             search.learn(attempt, str(error))
-    said = arguments.and_the_last(last_error, first_error)
-    note = f"no inputs were found that a forward pass takes, in {len(search.tried)} tries{said}"
+    what = "no inputs were found that a forward pass takes"
+    note = arguments.not_found(what, len(search.tried), last_error, first_error)
     raise arguments.NotFound(note, first_error, guessed=True)
 
 

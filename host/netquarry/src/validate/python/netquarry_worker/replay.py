@@ -42,8 +42,11 @@ def run(job, reporter):
         telling.leaves("state", state_of(model))
         if request["forward"] is not None:
             step = "forward"
-            telling.leaves("output", output_of(model.eval(), request["forward"]))
-            telling.leaves("training", training_output_of(model.train(), request["forward"]))
+            # Not what these return: a class that overrides `train` may return nothing.
+            model.eval()
+            telling.leaves("output", output_of(model, request["forward"]))
+            model.train()
+            telling.leaves("training", training_output_of(model, request["forward"]))
     except BaseException as error:  # SystemExit and KeyboardInterrupt are no `Exception`s.
         reporter.send("stopped", step=step, exception=report.describe(error))
 
