@@ -20,7 +20,7 @@ import torch
 from torch import nn
 
 sys.path.append(str(pathlib.Path(__file__).parent))
-from story import Shim, Story, of_versions, same  # noqa: E402
+from story import Shim, Story, of_versions, same, same_refusals  # noqa: E402
 
 SHIM = Shim(sys.argv[1])
 sys.path.insert(0, sys.argv[2])
@@ -378,7 +378,7 @@ def compiled():
     )
     paths = [path for path, check in SHIM.checks.items() if check is compiled]
     *functions, cache = (SHIM.define(path, torch=torch) for path in paths)
-    same("compiled", upstream, of_compiled(*functions))
+    same_refusals("compiled", upstream, of_compiled(*functions))
     refuses(NotImplementedError, cache)
     refuses(NotImplementedError, lambda: functions[-1](cache=object()))
 

@@ -79,11 +79,31 @@ class Story:
         """Keeps what a use gives as it is: tensors, which need to be close and not the same."""
         try:
             self.lines.append(use())
+        except UnboundLocalError as error:
+            self.lines.append(Raised(type(error).__name__))
+        except NameError:
+            raise  # A slip of the use, which both sides would share.
         except Exception as error:
-            self.lines.append(type(error).__name__)
+            self.lines.append(Raised(type(error).__name__))
+
+
+class Raised(str):
+    """The name of an exception's class, which no value is."""
 
 
 def same(what, upstream, ours):
+    """Holds two stories against each other, in which some use at least gives something."""
+    assert any(type(line) is not Raised for line in upstream), f"{what}: upstream gives nothing to compare with"
+    compare(what, upstream, ours)
+
+
+def same_refusals(what, upstream, ours):
+    """Likewise of what refuses every use that a block can make of it."""
+    assert upstream and all(type(line) is Raised for line in upstream), f"{what}: upstream gives {upstream}"
+    compare(what, upstream, ours)
+
+
+def compare(what, upstream, ours):
     for number, (left, right) in enumerate(zip(upstream, ours, strict=True)):
         message = f"{what} {number}: upstream gives {left} and the equivalent {right}"
         assert type(left) is type(right), message

@@ -34,7 +34,7 @@ class NotInScope(Exception):
 def not_found(what, tries, last, first):
     """What a note says: how much was tried, and of the last try what it does not say of the first anyway."""
     note = f"{what}, in {tries} {'try' if tries == 1 else 'tries'}"
-    if last is None or last is first:
+    if last is None or (type(last), report.message_of(last)) == (type(first), report.message_of(first)):
         return note
     text = report.message_of(last).partition("\n")[0][:LENGTH]
     return f"{note}; the last: {type(last).__name__}: {text}"

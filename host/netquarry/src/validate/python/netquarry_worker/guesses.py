@@ -23,7 +23,7 @@ NAME_RULES = (
     (r"num_classes|n_classes|classes|nc", ("10",)),
     (r"(n_)?vocab(_size)?|num_embeddings", ("100",)),
     (r"seq_len(gth)?|(max_)?(len|length)|context_length|num_(tokens|patches|queries)|max_seq_len", ("64",)),
-    (r"stages_repeats|layers|depths", ("[2, 2]", "[2, 2, 2, 2]", "2")),
+    (r"stages?_(repeats|depths|blocks|layers)|layers|depths", ("[2, 2]", "[2, 2, 2, 2]", "2")),
     (r"(n_|num_)?(layers|blocks|depths?)|n|repeats?|num_repeats", ("2", "[2, 2]", "[2, 2, 2, 2]", "3", "4")),
     (
         r"(.*_)?(channels|chs|planes|widths|dims?|features|filters)(_list)?|(.*_)?out_indices|d_model|embed",
@@ -78,8 +78,8 @@ ANNOTATION_RULES = (
     (r"int", ("64", "4")),
 )
 
-# Configurations by which a registry builds something, by the end of the parameter's name. They name classes of torch,
-# which every registry takes.
+# Configurations by which a registry builds something, by the end of the parameter's name. Those that give a class itself
+# need no key of the registry.
 CONFIGURATION_RULES = (
     (r"norm_cfg", ("dict(type=torch.nn.BatchNorm2d)", "dict(type='BN')", "dict(type=torch.nn.LayerNorm)", "None")),
     (r"act_cfg", ("dict(type=torch.nn.ReLU)", "dict(type='ReLU')", "None")),
@@ -94,8 +94,8 @@ NAMESPACE = "types.SimpleNamespace()"
 
 # Attributes of configuration objects, where the rules for parameters would do worse.
 ATTRIBUTE_RULES = (
-    (r"hidden_size|embed_dim|projection_dim|word_embed_proj_dim|d_model", ("64",)),
     (r"intermediate_size|.*ffn_dim", ("128",)),
+    (r"hidden_size|d_model|.*_dim", ("64",)),
     (r"vocab_size", ("100",)),
     (r"max_position_embeddings", ("64",)),
     (r"type_vocab_size", ("2",)),
@@ -106,10 +106,10 @@ ATTRIBUTE_RULES = (
     (r".*(eps|epsilon)", ("1e-05",)),
     (r".*(drop|prob|rate).*", ("0.0",)),
     (r".*_id", ("0",)),
-    (r"_attn_implementation", ("'eager'",)),
+    (r".*_implementation", ("'eager'",)),
     (r"position_embedding_type", ("'absolute'",)),
     (r"chunk_size.*", ("0",)),
-    (r".*act(ivation)?(_fn|_function)?|pooler_act", ("'gelu'",)),
+    (r".*act(ivation)?(_fn|_function)?", ("'gelu'",)),
     (r"initializer_.*", ("0.02",)),
     (r"(is|use|add|do|output|return|with|has|enable|gradient|tie|scale)_.*|.*bias|.*checkpoint.*", ("False",)),
 )
@@ -124,17 +124,15 @@ FRAMES = 3
 
 LIST = re.compile(r"(List|list|Sequence|Iterable)\b")
 TUPLE = re.compile(r"(Tuple|tuple)\b")
-BRACKETED = re.compile(r"\w*\[[^\[\]]*\]")
 CONTAINER = re.compile(r"(?:List|list|Sequence|Iterable|Tuple|tuple|Dict|dict)\[[^\[\]]*\]")
 
 
 class Guesser:
     """Guesses for the parameters of one block."""
 
-    def __init__(self, block, depth=0, names_classes=True):
+    def __init__(self, block, depth=0):
         self.block = block
         self.depth = depth
-        self.names_classes = names_classes
         self.scope = arguments.scope_of(block)
         # Literals that the source compares a parameter with; read where the first guesses do not fit.
         self.literals = {}
@@ -165,7 +163,8 @@ class Guesser:
         """Classes of the block's module that the annotation names, or that a parameter like `block` may want."""
         import torch
 
-        for word in re.findall(r"[A-Za-z_]\w*", annotation) if self.names_classes else ():
+        # Classes may need each other, or themselves.
+        for word in re.findall(r"[A-Za-z_]\w*", annotation) if self.depth <= DEPTH else ():
             named = self.scope.get(word)
             if not isinstance(named, type) or named.__module__ != self.block.__module__ or named is self.block:
                 continue
@@ -179,21 +178,12 @@ class Guesser:
                     if named.__module__ == self.block.__module__ and named is not self.block:
                         yield word
 
-
     def instance(self, word, named):
         """Of a class that is needed for an argument, with guesses for what it requires itself."""
         required = [parameter for parameter in arguments.signature(named) if arguments.is_required(parameter)]
-        filled = ", ".join(
-            f"{parameter.name}={self.inner.for_parameter(parameter)[0]}" for parameter in required
-        )
+        inner = Guesser(self.block, self.depth + 1)
+        filled = ", ".join(f"{parameter.name}={inner.for_parameter(parameter)[0]}" for parameter in required)
         return f"{word}({filled})"
-
-    @property
-    def inner(self):
-        """The guesser for what an argument requires; it looks only so deep."""
-        if self.depth == DEPTH:
-            return Guesser(self.block, self.depth, names_classes=False)
-        return Guesser(self.block, self.depth + 1)
 
 
 def configurations(name, annotation):
@@ -221,11 +211,11 @@ def contained(named, annotation):
     """Lists or tuples of what a name takes by itself, and that itself where the annotation has both."""
     single = next((expression for expression in named if expression[0] not in "([{"), None)
     if single is None:
-        return named
+        return
     outside = annotation
     while CONTAINER.search(outside):
         outside = CONTAINER.sub("", outside)
-    if re.search(r"\b(int|float|_int_or_pair)\b", outside):
+    if re.search(r"\b(int|float)\b", outside):
         yield single
     if TUPLE.search(annotation):
         inner = TUPLE.split(annotation, maxsplit=1)[-1]
