@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::source::TextRange;
 
 /// Changes whenever the meaning or the layout of the facts does: stored facts of another version are made anew.
-pub const FACTS_VERSION: u32 = 8;
+pub const FACTS_VERSION: u32 = 9;
 
 /// An index into [`FileFacts::symbols`]: a name, or a dotted path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -139,6 +139,8 @@ pub struct Statement {
     pub references: Vec<Reference>,
     /// Global objects that running the statement changes.
     pub mutations: Vec<Mutation>,
+    /// Global objects that a call of one of [`Statement::functions`] may change.
+    pub effects: Vec<Effect>,
     /// Calls of dotted names, at any depth, in no particular order.
     pub calls: Vec<Call>,
     /// Short strings that may be the key of something, at any depth. Sorted by position.
@@ -435,6 +437,14 @@ pub struct Mutation {
     pub kind: MutationKind,
 }
 
+/// Calling a function may change a global object: in its own body, or in that of a function within it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Effect {
+    /// The global name of the function.
+    pub function: Symbol,
+    pub mutation: Mutation,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum MutationKind {
     /// `Foo.bar = x`, `Foo.bar += x`, `del Foo.bar`; the attribute is the last of `path`.
@@ -449,6 +459,8 @@ pub enum MutationKind {
     Decorator,
     /// `fx.wrap("name")`: a string argument of a call statement that equals a global name of the module.
     Quoted,
+    /// `global COUNT; COUNT = x` in a function: only of an [`Effect`].
+    Rebinding,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -5,12 +5,13 @@
 use netquarry_sdk::shim::{RepoShim, Rule, Tables};
 use netquarry_sdk::{ConfigurationError, NoConfiguration, Plugin};
 
-/// Where timm defines the decorators, and why a block does without them. All of them return what they are given.
-const DROPPED_DECORATORS: [(&str, &str); 3] = [
+/// The functions by which timm registers, as decorators and in calls, and why a block does without. All of them return what
+/// they are given.
+const REGISTERING: [(&str, &str); 3] = [
     (
         "timm.models._registry.register_model",
         "returns the function as it is; the registry that it fills serves create_model and list_models, which find \
-         models by name, and no block",
+         models by name: a block that calls them finds none in its bundle",
     ),
     (
         "timm.layers._fx.register_notrace_module",
@@ -23,6 +24,12 @@ const DROPPED_DECORATORS: [(&str, &str); 3] = [
          feature extraction, which treats them as leaves of an fx graph, and cannot name the function of a bundle to it",
     ),
 ];
+
+const DEPRECATIONS: (&str, &str) = (
+    "timm.models._registry.register_model_deprecations",
+    "gives models of a module their old names in the registry that serves create_model and list_models, which find models \
+     by name",
+);
 
 pub struct Timm;
 
@@ -41,7 +48,8 @@ impl RepoShim for Timm {
     fn tables(&self) -> Result<Tables, String> {
         Ok(Tables {
             packages: vec!["timm".to_owned()],
-            dropped_decorators: DROPPED_DECORATORS.map(Rule::from).to_vec(),
+            dropped_decorators: REGISTERING.map(Rule::from).to_vec(),
+            dropped_calls: REGISTERING.into_iter().chain([DEPRECATIONS]).map(Rule::from).collect(),
             ..Tables::default()
         })
     }

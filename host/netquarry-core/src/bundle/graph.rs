@@ -274,9 +274,9 @@ impl Providers<'_> {
         if earlier.is_empty() {
             return binders;
         }
-        let mutations =
-            self.index.mutations_of(variable).iter().filter(|mutation| self.closure.definitions.contains_key(mutation));
-        let changes = mutations.filter_map(|mutation| self.places.get(&Item::Definition(*mutation)).copied());
+        let entries = self.index.effects().entries(variable).iter().map(|entry| entry.definition);
+        let mutations = self.index.mutations_of(variable).iter().copied().chain(entries);
+        let changes = mutations.filter_map(|mutation| self.places.get(&Item::Definition(mutation)).copied());
         earlier.into_iter().chain(changes.filter(|place| self.items[*place].0 < rank)).collect()
     }
 }

@@ -5,6 +5,7 @@
 mod annotations;
 mod ask;
 mod cuts;
+mod entries;
 mod named_tables;
 mod namespace;
 mod operators;
@@ -151,6 +152,7 @@ pub fn close(index: &Index, rules: &Rules, target: Target) -> Closure {
         waiting: VecDeque::new(),
         imported: None,
         patched: HashSet::new(),
+        read: HashSet::new(),
         left_out: Vec::new(),
         left_out_records: Vec::new(),
         keys: Vec::new(),
@@ -196,6 +198,8 @@ struct Closing<'index> {
     imported: Option<crate::index::FileSet>,
     /// Files whose changes of external objects were looked through.
     patched: HashSet<FileId>,
+    /// Variables whose entries were looked through, since something reads them.
+    read: HashSet<Variable>,
     /// Entries of registries that are not in the closure.
     left_out: Vec<registries::LeftOut>,
     left_out_records: Vec<(DefinitionId, TextRange, ReplacedRecord)>,
@@ -369,6 +373,7 @@ impl Closing<'_> {
         self.need_operators(reference, definition, &resolution);
         self.ask(definition, reference, &resolution);
         self.need_entity(definition, reference.range, &written, &resolution.entity, resolution.confidence);
+        self.need_entries(definition, reference, &resolution, &written);
         self.need_other_imports(definition, reference, &written);
         resolution
     }

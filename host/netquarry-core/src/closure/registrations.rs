@@ -50,6 +50,7 @@ impl Registrations {
             return gathered;
         }
         gathered.find_registries(index, rules);
+        gathered.find_aliases(index);
         gathered.find_parents(index);
         for (file, indexed) in index.files() {
             let names_method = |rule: &RegistryRule| rule.methods.iter().any(|method| could_use(index, file, method));
@@ -161,6 +162,29 @@ impl Registrations {
 
     fn add(&mut self, variable: Variable, rule: usize) {
         self.registries.entry(variable).or_insert(Registry { rule, parents: BTreeSet::new() });
+    }
+
+    /// `LOSSES = MODELS` is a registry that falls back to the other.
+    fn find_aliases(&mut self, index: &Index) {
+        let names: HashSet<&str> = self.registries.keys().map(|registry| index.variable_name(*registry)).collect();
+        let mut aliases = Vec::new();
+        for (file, indexed) in index.files() {
+            for (position, statement) in (0u32..).zip(&indexed.facts.statements) {
+                let ([binding], [reference]) = (&*statement.bindings, &*statement.references) else { continue };
+                let last = reference.path.last().map_or(reference.name, |attribute| attribute.name);
+                let is_plain = statement.kind == StatementKind::Assign && statement.calls.is_empty();
+                if is_plain && names.contains(indexed.facts.name(last)) {
+                    let resolution = index.resolve(DefinitionId { file, statement: position }, reference);
+                    if let Entity::Variable(registry) = resolution.entity
+                        && let Some(known) = self.registries.get(&registry)
+                        && resolution.consumed == reference.path.len()
+                    {
+                        aliases.push((Variable { file, name: binding.name }, known.rule));
+                    }
+                }
+            }
+        }
+        aliases.into_iter().for_each(|(alias, rule)| self.add(alias, rule));
     }
 
     fn find_parents(&mut self, index: &Index) {

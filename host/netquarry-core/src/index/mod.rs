@@ -1,6 +1,7 @@
 //! All files of a corpus under their module names, with the imports between them.
 
 mod describe;
+mod effects;
 mod exports;
 mod imports;
 mod lineage;
@@ -20,6 +21,7 @@ use crate::source::{Source, SourceFile, SourceKind};
 use crate::stdlib;
 
 pub use describe::DescribedClass;
+pub use effects::{Effects, Entry};
 pub use imports::{FileSet, ImportGraph};
 pub use lineage::Base;
 pub use operators::{Operator, OperatorName, Operators};
@@ -132,6 +134,7 @@ pub struct Index {
     mutations: HashMap<Variable, Vec<DefinitionId>>,
     /// The names of all attributes that a statement at module level assigns, of whatever object.
     assigned_attributes: HashSet<Box<str>>,
+    effects: Effects,
     operators: Operators,
 }
 
@@ -149,6 +152,7 @@ impl Index {
             resolutions: Vec::new(),
             mutations: HashMap::new(),
             assigned_attributes: HashSet::new(),
+            effects: Effects::default(),
             operators: Operators::default(),
         };
         for source in sources {
@@ -161,6 +165,7 @@ impl Index {
         index.imports = ImportGraph::build(&index);
         index.mutations = mutations::of(&index);
         index.assigned_attributes = mutations::assigned_attributes(&index);
+        index.effects = Effects::of(&index);
         index.operators = operators::of(&index);
         index.resolutions = index.files.iter().map(|file| vec![OnceLock::new(); file.facts.statements.len()]).collect();
         index
@@ -249,6 +254,11 @@ impl Index {
     /// The statements that change `variable` after it was bound, in the order in which CPython would run them.
     pub fn mutations_of(&self, variable: Variable) -> &[DefinitionId] {
         self.mutations.get(&variable).map_or(&[], Vec::as_slice)
+    }
+
+    /// What calls of functions change.
+    pub fn effects(&self) -> &Effects {
+        &self.effects
     }
 
     /// The operators that the files define through `torch.library`.

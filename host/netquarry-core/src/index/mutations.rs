@@ -33,6 +33,10 @@ const CONTAINER_MUTATORS: &[&str] = &[
     "update",
 ];
 
+pub(super) fn is_container_mutator(method: &str) -> bool {
+    CONTAINER_MUTATORS.contains(&method)
+}
+
 pub(super) fn of(index: &Index) -> HashMap<Variable, Vec<DefinitionId>> {
     let mut mutations: HashMap<Variable, Vec<DefinitionId>> = HashMap::new();
     for (id, file) in index.files() {
@@ -94,8 +98,10 @@ fn target(index: &Index, definition: DefinitionId, mutation: &Mutation) -> Optio
     let is_making = definition.file == variable.file || index.is_defined_by_statement(variable);
     let belongs = match mutation.kind {
         MutationKind::Attribute | MutationKind::Item | MutationKind::OwnItem | MutationKind::Quoted => true,
-        MutationKind::Method => is_making || rest.last().is_some_and(|method| CONTAINER_MUTATORS.contains(method)),
+        MutationKind::Method => is_making || rest.last().is_some_and(|method| is_container_mutator(method)),
         MutationKind::Decorator => is_making,
+        // Only of functions.
+        MutationKind::Rebinding => false,
     };
     belongs.then_some(variable)
 }

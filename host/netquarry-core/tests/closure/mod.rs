@@ -5,8 +5,8 @@
 //! lists everything that the closure may hold; a fence after `shim` holds the tables of a shim; `Unresolved:` lists
 //! the names that must be reported, and no others may be; `Undefined upstream:` those of them that upstream
 //! leaves undefined itself, `Because:` what is said about them, `Unknown keys:` the keys that no registry of the closure
-//! has. A fence after `answers` holds what the shim answers about expressions that its tables mark as dynamic. A file
-//! below `site-packages/` is installed and no part of the corpus.
+//! has, `Left out:` what is recorded as left out by a rule. A fence after `answers` holds what the shim answers about
+//! expressions that its tables mark as dynamic. A file below `site-packages/` is installed and no part of the corpus.
 //! The text of every bundle is a snapshot beside the cases.
 
 use std::collections::{BTreeMap, HashMap};
@@ -35,6 +35,7 @@ struct Case {
     /// The messages of the unresolved names.
     because: Option<Vec<String>>,
     /// `type=BN`
+    left_out: Option<Vec<String>>,
     unknown_keys: Vec<String>,
     /// The tables of a shim, as JSON.
     shim: Option<String>,
@@ -99,6 +100,7 @@ fn cases(markdown: &str) -> Vec<Case> {
                 "Undefined upstream" => case.undefined_upstream = list(),
                 "Because" => case.because = Some(list()),
                 "Unknown keys" => case.unknown_keys = list(),
+                "Left out" => case.left_out = Some(list()),
                 "Unresolved" => case.unresolved = list(),
                 _ => panic!("`{key}` is no key of a case"),
             }
@@ -206,6 +208,12 @@ fn check(case: &Case) -> Result<(), String> {
         && messages != expected.iter().collect::<Vec<_>>()
     {
         return Err(format!("the unresolved names come with {messages:?}"));
+    }
+    let left_out = bundle.replaced.iter().filter(|record| record.by.is_empty()).map(|record| record.what.clone());
+    if let Some(expected) = &case.left_out
+        && left_out.clone().ne(expected.iter().cloned())
+    {
+        return Err(format!("left out are {:?}", left_out.collect::<Vec<_>>()));
     }
     if let Some(expected) = &case.definitions {
         let mut expected = expected.clone();

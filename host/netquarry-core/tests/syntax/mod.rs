@@ -7,8 +7,8 @@ use std::fs;
 use std::path::Path;
 
 use netquarry_core::facts::{
-    FileFacts, FunctionFacts, ImportForm, ImportStatement, KeyPlace, Reference, ReferenceBinding, ScopeKind, Statement,
-    Symbol,
+    Effect, FileFacts, FunctionFacts, ImportForm, ImportStatement, KeyPlace, Reference, ReferenceBinding, ScopeKind,
+    Statement, Symbol,
 };
 use netquarry_core::source::{TextRange, lines_of};
 use netquarry_core::syntax;
@@ -80,6 +80,10 @@ fn render_statement(facts: &FileFacts, text: &str, statement: &Statement, output
     for mutation in &statement.mutations {
         let path = names(facts, &mutation.path);
         writeln!(output, "    changes {} [{path}] {:?}", facts.name(mutation.root), mutation.kind)?;
+    }
+    for Effect { function, mutation } in &statement.effects {
+        let (root, path) = (facts.name(mutation.root), names(facts, &mutation.path));
+        writeln!(output, "    {} called: changes {root} [{path}] {:?}", facts.name(*function), mutation.kind)?;
     }
     for key in &statement.keys {
         let place = match key.place {

@@ -2,7 +2,7 @@
 
 use rustpython_parser::ast::{self, Ranged};
 
-use super::{Context, Lookup, Lowerer, MutationCandidate};
+use super::{Context, Lookup, Lowerer};
 use crate::facts::{Access, Call, MutationKind, Role};
 use crate::syntax::text::Span;
 
@@ -15,6 +15,12 @@ impl Lowerer<'_> {
             self.draft.statement.calls.push(Call { callee, range, statement_in: None });
         }
         self.keys_of_call(call);
+        if let (ast::Expr::Attribute(method), Some(_)) = (&*call.func, self.context.function)
+            && method.attr.as_str() == "setdefault"
+        {
+            // Whoever keeps the result may change what hangs there: `kinds = TABLE.setdefault(name, {})`.
+            self.mutation(&call.func, MutationKind::Method);
+        }
         self.expression(&call.func, role);
         let context = Context { in_arguments: true, in_annotation: false, ..self.context };
         self.within(context, |lowerer| {
@@ -35,13 +41,10 @@ impl Lowerer<'_> {
 
     /// A statement that is a call changes the object whose method it calls, or what its strings name.
     pub(super) fn call_statement(&mut self, call: &ast::ExprCall) {
-        if self.context.in_function {
-            return;
-        }
         if let ast::Expr::Attribute(_) = &*call.func {
             self.mutation(&call.func, MutationKind::Method);
         }
-        if self.set_attribute(call) {
+        if self.set_attribute(call) || self.context.in_function {
             return;
         }
         for argument in &call.args {
@@ -51,9 +54,7 @@ impl Lowerer<'_> {
             let content = self.text.slice(span);
             if is_identifier(content) {
                 let root = self.names.identifier(content);
-                let scope = self.context.scope;
-                let kind = MutationKind::Quoted;
-                self.draft.mutations.push(MutationCandidate { root, path: Vec::new(), kind, scope });
+                self.changes(root, Vec::new(), MutationKind::Quoted);
                 self.note_use(root, span, Access::Load, Role::Argument, Lookup::QuotedIfBound);
             }
         }

@@ -2,7 +2,7 @@
 
 use super::{Draft, Lookup, Lowerer, MutationCandidate, Use, empty_statement};
 use crate::facts::{
-    FileFacts, Mutation, MutationKind, Reference, ReferenceBinding, Scope, ScopeId, ScopeKind, Statement,
+    Effect, FileFacts, Mutation, MutationKind, Reference, ReferenceBinding, Scope, ScopeId, ScopeKind, Statement,
     StatementKind, Symbol,
 };
 use crate::syntax::scopes::{MODULE, Resolution};
@@ -30,8 +30,19 @@ impl Lowerer<'_> {
         }
         statement.references = draft.uses.iter().filter_map(|used| self.reference(used)).collect();
         statement.references.sort_by_key(|reference| reference.range);
-        statement.mutations =
-            draft.mutations.into_iter().filter_map(|candidate| self.finished_mutation(candidate)).collect();
+        for candidate in draft.mutations {
+            let function = candidate.function;
+            match (self.finished_mutation(candidate), function) {
+                (Some(mutation), Some(function)) => {
+                    let effect = Effect { function, mutation };
+                    if !statement.effects.contains(&effect) {
+                        statement.effects.push(effect);
+                    }
+                }
+                (Some(mutation), None) => statement.mutations.push(mutation),
+                (None, _) => {}
+            }
+        }
         statement.bindings.sort_by_key(|binding| binding.range);
         statement.keys.sort_by_key(|key| key.range);
         statement.keys.dedup();
@@ -93,9 +104,10 @@ impl Lowerer<'_> {
     }
 
     fn finished_mutation(&self, candidate: MutationCandidate) -> Option<Mutation> {
-        let MutationCandidate { root, path, kind, scope } = candidate;
+        let MutationCandidate { root, path, kind, scope, .. } = candidate;
         let is_global = match kind {
             MutationKind::Quoted => self.module_binds(root),
+            MutationKind::Rebinding => true,
             _ => self.resolve(scope, root) == Resolution::Module,
         };
         is_global.then_some(Mutation { root, path, kind })

@@ -68,6 +68,9 @@ impl Lowerer<'_> {
         let inner = std::mem::replace(&mut self.context, outer);
         self.decorators(function.decorators);
         self.context = inner;
+        if outer.scope == MODULE {
+            self.context.function = Some(self.mangled(function.name));
+        }
         self.function_body(&function);
         self.context = outer;
     }
@@ -206,7 +209,7 @@ impl Lowerer<'_> {
                 ast::Expr::Call(call) => &*call.func,
                 other => other,
             };
-            if let ast::Expr::Attribute(_) = path {
+            if let (ast::Expr::Attribute(_), false) = (path, self.context.in_function) {
                 self.mutation(path, MutationKind::Decorator);
             }
             self.expression(decorator, Role::Decorator);

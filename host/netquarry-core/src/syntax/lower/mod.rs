@@ -71,6 +71,8 @@ struct Context {
     evaluation: Evaluation,
     /// In the body of a function or lambda: the statement can run without this.
     in_function: bool,
+    /// The function of the module, bound to a global name, in whose body this is.
+    function: Option<Symbol>,
     /// Anywhere inside the arguments of a call.
     in_arguments: bool,
     /// In a block that may not run, of those around the scope too.
@@ -140,6 +142,8 @@ struct MutationCandidate {
     path: Vec<Symbol>,
     kind: MutationKind,
     scope: ScopeId,
+    /// The function of the module in whose body it stands.
+    function: Option<Symbol>,
 }
 
 impl<'a> Lowerer<'a> {
@@ -159,6 +163,7 @@ impl<'a> Lowerer<'a> {
                 scope: MODULE,
                 evaluation: Evaluation::Eager,
                 in_function: false,
+                function: None,
                 in_arguments: false,
                 conditional: false,
                 recorded: true,
@@ -308,6 +313,7 @@ impl<'a> Lowerer<'a> {
         } else if kind != BindingKind::Declaration {
             let access = if kind == BindingKind::Deletion { Access::Delete } else { Access::Store };
             self.note_use(name, span, access, Role::Value, Lookup::Globals);
+            self.changes(name, Vec::new(), MutationKind::Rebinding);
         }
     }
 
@@ -352,6 +358,7 @@ fn empty_statement(range: TextRange, leading_comments: u32, kind: StatementKind)
         imports: Vec::new(),
         references: Vec::new(),
         mutations: Vec::new(),
+        effects: Vec::new(),
         calls: Vec::new(),
         keys: Vec::new(),
         annotations: Vec::new(),

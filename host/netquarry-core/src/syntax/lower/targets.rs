@@ -2,7 +2,7 @@
 
 use rustpython_parser::ast;
 
-use super::{Lookup, Lowerer, MutationCandidate};
+use super::{Context, Lookup, Lowerer, MutationCandidate};
 use crate::facts::{Access, BindingKind, MutationKind, Role, Symbol};
 use crate::syntax::scopes::MODULE;
 
@@ -53,11 +53,8 @@ impl Lowerer<'_> {
         true
     }
 
-    /// Notes that running the statement changes what `expression` is read off.
+    /// Notes that running the statement, or calling its function, changes what `expression` is read off.
     pub(super) fn mutation(&mut self, expression: &ast::Expr, kind: MutationKind) {
-        if self.context.in_function {
-            return;
-        }
         let mut chain = Chain::default();
         let Some(root) = self.chain(expression, &mut chain) else {
             return;
@@ -70,8 +67,15 @@ impl Lowerer<'_> {
             MutationKind::Attribute | MutationKind::Method if chain.subscripted => MutationKind::Item,
             kind => kind,
         };
-        let scope = self.context.scope;
-        self.draft.mutations.push(MutationCandidate { root, path: chain.path, kind, scope });
+        self.changes(root, chain.path, kind);
+    }
+
+    /// What methods and lambdas change when they are called, nobody is told.
+    pub(super) fn changes(&mut self, root: Symbol, path: Vec<Symbol>, kind: MutationKind) {
+        let Context { scope, function, in_function, .. } = self.context;
+        if function.is_some() || !in_function {
+            self.draft.mutations.push(MutationCandidate { root, path, kind, scope, function });
+        }
     }
 
     /// The name at the root of a chain of attributes, subscripts and method calls. `None` where there is none, or where

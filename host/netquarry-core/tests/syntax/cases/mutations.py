@@ -48,3 +48,44 @@ class Class:
     @own.setter
     def method(self):
         pass
+
+
+# What functions change when they are called.
+def register(name=None):
+    local, COUNT = [], 0
+    local.append(1)
+    COUNT += 1
+
+    def decorate(cls):
+        global LAST
+        LAST = cls
+        TABLE[name or cls.__name__] = cls
+        TABLE.setdefault(name, []).append(cls)
+        (lambda: NAMES.append(name))()
+        kinds = KINDS.setdefault(name, {})
+        kinds[cls] = TABLE.pop(name)
+        setattr(Foo, "last", cls)
+        return cls
+
+    @functools.wraps(decorate)
+    def other():
+        del TABLE[name], Foo.last
+
+    return decorate
+
+
+def generic[T](item: T):
+    NAMES.append(item)
+
+
+if True:
+    def conditional():
+        Foo.bar += 1
+
+
+class Methods:
+    def change(self):
+        NAMES.append(self)
+
+
+change = lambda: NAMES.append(1)
