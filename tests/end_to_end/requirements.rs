@@ -156,6 +156,12 @@ fn a_file_has_what_the_user_names_for_it_and_nothing_else() {
     playground.mine(&["run"]).succeeded();
     assert_eq!(failed(&[]), hint);
 
+    playground.write("own/requirements.txt", "# what mine.py needs\nPySocks==1.7.1\n");
+    playground.mine(&["validate", "own/mine.py", "--requirements", "own/requirements.txt"]).succeeded();
+    playground.write("own/wrong.txt", "PySocks==1.7.1\n-r more.txt\n");
+    let wrong = playground.mine(&["validate", "own/mine.py", "--requirements", "own/wrong.txt"]).ended(2);
+    assert!(wrong.stderr.contains("own/wrong.txt:2:1"), "{}", wrong.stderr);
+
     playground.write("netquarry.toml", "[validate.requirements]\nsocks = \"PySocks==1.7.1\"\n");
     playground.mine(&["validate", "own/mine.py"]).succeeded();
     assert!(failed(&["--no-install"]).contains("--no-install"));

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 use std::io;
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -57,6 +58,8 @@ pub struct ValidateOptions {
     pub install: bool,
     /// Run foreign code even where the machine cannot confine it.
     pub allow_weak_sandbox: bool,
+    /// How many seconds a block may take.
+    pub timeout: Option<NonZeroU32>,
     /// The requirement that provides a package, by the name that it is imported by: `cv2 = "opencv-python-headless>=4.8"`.
     #[serde(deserialize_with = "requirements")]
     pub requirements: BTreeMap<ImportName, RequirementText>,
@@ -86,7 +89,7 @@ fn requirements<'de, D: Deserializer<'de>>(table: D) -> Result<BTreeMap<ImportNa
 
 impl Default for ValidateOptions {
     fn default() -> Self {
-        Self { install: true, allow_weak_sandbox: false, requirements: BTreeMap::new() }
+        Self { install: true, allow_weak_sandbox: false, timeout: None, requirements: BTreeMap::new() }
     }
 }
 
@@ -118,7 +121,7 @@ fn is_identifier(name: &str) -> bool {
 
 /// A PEP 508 requirement that an index can fulfil.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RequirementText(String);
+pub struct RequirementText(pub String);
 
 impl<'de> Deserialize<'de> for RequirementText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -271,6 +274,8 @@ pub struct Settings {
     pub install: bool,
     /// Run foreign code even where the machine cannot confine it.
     pub allow_weak_sandbox: bool,
+    /// How many seconds a block may take, where somebody says so.
+    pub timeout: Option<u32>,
     /// Requirements by the name of the package that they provide.
     pub requirements: BTreeMap<String, String>,
     pub plugins: PluginOrder,
@@ -332,6 +337,7 @@ impl Settings {
             retry_failed: pipeline.retry_failed,
             install: configuration.validate.install && !pipeline.no_install,
             allow_weak_sandbox: configuration.validate.allow_weak_sandbox || pipeline.allow_weak_sandbox,
+            timeout: pipeline.timeout.or(configuration.validate.timeout.map(NonZeroU32::get)),
             requirements: (configuration.validate.requirements.iter())
                 .map(|(ImportName(package), RequirementText(requirement))| (package.clone(), requirement.clone()))
                 .collect(),

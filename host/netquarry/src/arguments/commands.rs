@@ -81,7 +81,9 @@ const VALIDATE_EXAMPLES: &str = "\
 Examples:
   netquarry validate                               Validate every bundle of the corpus
   netquarry validate out/blocks/DropPath.py        Validate one file
-  netquarry validate my/model.py:Encoder           One class of a file that has several
+  netquarry validate my/model.py                   Every module of a file, or the one that the file is named after
+  netquarry validate my/model.py:Encoder           One class of it
+  netquarry validate my/*.py --requirements my/requirements.txt --timeout 300
   netquarry validate my/*.py --level execute --format json
 
 Exit status: 0 all reached --level (or --gate, where one is given); 1 at least one did not; 2 could not do it.";
@@ -89,9 +91,13 @@ Exit status: 0 all reached --level (or --gate, where one is given); 1 at least o
 #[derive(Debug, Args)]
 #[command(after_help = VALIDATE_EXAMPLES, mut_arg("corpus", |corpus| corpus.help(CORPUS_OF_FILES)))]
 pub struct ValidateArguments {
-    /// Python files with one block each, or FILE:CLASS; without any, the bundles of the corpus.
+    /// Python files, or FILE:CLASS for one class; without any, the bundles of the corpus.
     #[arg(value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
+
+    /// Install what a file lists, one requirement a line, for the files that are named; may be given several times.
+    #[arg(long, value_name = "FILE", requires = "files", value_hint = ValueHint::FilePath)]
+    pub requirements: Vec<PathBuf>,
 
     #[command(flatten)]
     pub pipeline: PipelineArguments,

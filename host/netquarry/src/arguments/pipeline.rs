@@ -53,6 +53,10 @@ pub struct PipelineArguments {
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
 
+    /// How many seconds a block may take, and a quarter of them of processor time [default: 120].
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
+    pub timeout: Option<u32>,
+
     /// What to do about files that were indexed before [default: missing].
     #[arg(long, value_enum, value_name = "POLICY")]
     pub index: Option<IndexChoice>,

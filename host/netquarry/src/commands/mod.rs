@@ -85,7 +85,7 @@ fn perform(arguments: &Arguments, console: &Console) -> Result<Ending, Problem> 
             let settings = settings(&validate.pipeline)?;
             match validate.files[..] {
                 [] => stage::up_to(Stage::Validate, &settings, console),
-                _ => validate::files(&validate.files, &validate.pipeline, &settings, console),
+                _ => validate::files(validate, &settings, console),
             }
         }
         Command::Curate(arguments) => up_to(Stage::Curate, arguments),

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use netquarry_core::record::InstalledDistribution;
 use netquarry_core::verdict::{FailureClass, Level, Verdict};
@@ -56,7 +57,12 @@ struct Work {
 pub fn options(settings: &Settings, level: Level, environment: &Environment) -> Result<Options, Problem> {
     let options = Options::new(level, validate::probe(environment)?);
     let jobs = settings.jobs.unwrap_or(options.jobs);
-    Ok(Options { jobs, allow_weak_sandbox: settings.allow_weak_sandbox, ..options })
+    let mut limits = options.limits.clone();
+    if let Some(seconds) = settings.timeout.map(u64::from) {
+        limits.wall = Duration::from_secs(seconds);
+        limits.cpu_seconds = (seconds / 4).max(1);
+    }
+    Ok(Options { jobs, limits, allow_weak_sandbox: settings.allow_weak_sandbox, ..options })
 }
 
 /// Reaches a verdict on every bundle. Verdicts are kept as they come, so that a later run goes on from there.

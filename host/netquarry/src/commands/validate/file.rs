@@ -1,0 +1,242 @@
+//! A Python file that was named, and the classes of it that are validated.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use netquarry_core::facts::{ClassFacts, FileFacts, ImportForm, ImportStatement, Symbol};
+use netquarry_core::record::BlockRecord;
+use netquarry_core::syntax;
+
+use super::library::own_packages;
+use crate::console::Console;
+use crate::driver::select;
+use crate::problem::Problem;
+use crate::validate::{Job, LineSpan};
+
+/// `my/model.py` and `Encoder` of `my/model.py:Encoder`; a file whose own name has a colon is that file.
+pub(super) fn parted(named: &Path) -> (PathBuf, Option<String>) {
+    let text = named.to_string_lossy();
+    match text.rsplit_once(".py:") {
+        Some((path, class)) if !named.exists() => (PathBuf::from(format!("{path}.py")), Some(class.to_owned())),
+        _ => (named.to_owned(), None),
+    }
+}
+
+/// What there is to validate in a file.
+pub(super) struct Named {
+    /// One for each class.
+    pub(super) jobs: Vec<Job>,
+    /// The top-level packages that the file imports.
+    pub(super) packages: BTreeSet<String>,
+}
+
+/// Reads a file. `class` is the one that is asked for; else it is that of the record, or those that the file is about.
+pub(super) fn read(
+    file: &Path,
+    class: Option<String>,
+    record: Option<&BlockRecord>,
+    console: &Console,
+) -> Result<Named, Problem> {
+    let bytes = fs::read(file).map_err(|error| Problem::io("read", file, error).help("give files, not folders"))?;
+    let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let facts = facts(&bytes).map_err(|error| Problem::new("Could not start a thread to parse").because(error))?;
+    let classes = match (class, record) {
+        (Some(class), _) => vec![checked(file, &facts, class)?],
+        (None, Some(record)) => vec![record.name.clone()],
+        (None, None) => chosen(file, &facts, &stem)?,
+    };
+    if has_relative_import(&facts) {
+        console.caution(&format!(
+            "`{}` has relative imports, which fail in a file on its own; `netquarry extract` lifts a class out of its \
+             package, with `--source` or a corpus for a folder of yours",
+            file.display()
+        ));
+    }
+    let path = fs::canonicalize(file).map_err(|error| Problem::io("find", file, error))?;
+    let job = |class_name: String| Job {
+        id: String::new(),
+        file: path.clone(),
+        class_name,
+        blocked_packages: record.map(own_packages).unwrap_or_default(),
+        layers: Arc::default(),
+        operator_packages: record.map(|record| record.operator_imports.clone()).unwrap_or_default(),
+        arguments: None,
+        // A verdict tells places by the lines of the file itself.
+        line_map: vec![LineSpan {
+            bundle_start: 1,
+            bundle_end: u32::MAX,
+            path: file.display().to_string(),
+            upstream_start: 1,
+        }],
+        upstream: None,
+    };
+    Ok(Named { jobs: classes.into_iter().map(job).collect(), packages: packages(&facts) })
+}
+
+/// The class that was asked for. One that the file clearly does not have is refused before anything runs.
+fn checked(file: &Path, facts: &FileFacts, class: String) -> Result<String, Problem> {
+    if facts.may_bind(&class) {
+        return Ok(class);
+    }
+    let classes = classes(facts);
+    if classes.is_empty() {
+        return Err(no_class(file));
+    }
+    let names = classes.into_iter().map(|class| facts.name(class.name)).map(|name| (name, name));
+    let problem = Problem::new(format!("`{}` has no class `{class}`", file.display()));
+    Err(match &select::similar(&class, names)[..] {
+        [] => problem.help("name one of its classes, or leave the class out: all that have a `forward` are tried"),
+        similar => problem.help(format!("did you mean {}?", similar.join(", "))),
+    })
+}
+
+fn no_class(file: &Path) -> Problem {
+    Problem::new(format!("`{}` has no class in it", file.display())).help("give a file that defines an nn.Module class")
+}
+
+fn imports(facts: &FileFacts) -> impl Iterator<Item = &ImportStatement> {
+    facts.statements.iter().flat_map(|statement| &statement.imports)
+}
+
+/// The classes to try where none was named: the one that the file is named after, or else all that look like modules, or
+/// else the last one.
+fn chosen(file: &Path, facts: &FileFacts, stem: &str) -> Result<Vec<String>, Problem> {
+    let classes = classes(facts);
+    let name = |class: &&ClassFacts| facts.name(class.name).to_owned();
+    if let Some(class) = classes.iter().find(|class| names(stem).contains(&facts.name(class.name))) {
+        return Ok(vec![name(class)]);
+    }
+    let mut modules: Vec<String> = Vec::new();
+    for class in classes.iter().filter(|class| is_module(facts, &classes, class)).map(name) {
+        // An `if` may bind one name twice.
+        if !modules.contains(&class) {
+            modules.push(class);
+        }
+    }
+    match classes.last() {
+        _ if !modules.is_empty() => Ok(modules),
+        Some(last) => Ok(vec![name(last)]),
+        // What cannot be parsed has no classes either, and its verdict says why.
+        None if !facts.diagnostics.is_empty() => Ok(vec![stem.to_owned()]),
+        None => Err(no_class(file)),
+    }
+}
+
+/// Whether a class has bases and a `forward`: its own, that of a class of the file, or that of a module of torch.
+fn is_module(facts: &FileFacts, classes: &[&ClassFacts], class: &ClassFacts) -> bool {
+    let mut waiting = vec![class];
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
+    let paths = |class: &ClassFacts| class.bases.iter().filter_map(|base| base.path).collect::<Vec<_>>();
+    while let Some(class) = waiting.pop() {
+        if !seen.insert(facts.name(class.name)) {
+            continue;
+        }
+        let bases: Vec<&str> = paths(class).into_iter().map(|path| facts.name(path)).collect();
+        let is_of_torch =
+            |base: &&str| (base.starts_with("nn.") || base.starts_with("torch.nn.")) && !base.ends_with(".Module");
+        let has_own = has_forward(facts, class) && class.bases.iter().any(|base| !is_object(facts, base.path));
+        if has_own || bases.iter().any(is_of_torch) {
+            return true;
+        }
+        waiting.extend(classes.iter().copied().filter(|other| bases.contains(&facts.name(other.name))));
+    }
+    false
+}
+
+fn is_object(facts: &FileFacts, base: Option<Symbol>) -> bool {
+    base.is_some_and(|base| facts.name(base) == "object")
+}
+
+fn has_relative_import(facts: &FileFacts) -> bool {
+    imports(facts).any(|import| match import.form {
+        ImportForm::Module => false,
+        ImportForm::From { level, .. } | ImportForm::Star { level, .. } => level > 0,
+    })
+}
+
+/// The top-level packages that a file imports, wherever the import stands.
+fn packages(facts: &FileFacts) -> BTreeSet<String> {
+    let modules = imports(facts).flat_map(|import| import.absolute_modules(facts));
+    modules.filter_map(|module| module.split('.').next()).map(str::to_owned).collect()
+}
+
+/// Parses on a thread of its own: the parser needs a larger stack than the main thread may have.
+fn facts(bytes: &[u8]) -> io::Result<FileFacts> {
+    std::thread::scope(|scope| {
+        let parser = std::thread::Builder::new().stack_size(syntax::PARSER_STACK_BYTES);
+        let thread = parser.spawn_scoped(scope, || syntax::facts(bytes))?;
+        Ok(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })
+}
+
+/// The names of a class after which a file of this stem would be named: bundles of one name are told apart by `__`.
+fn names(stem: &str) -> [&str; 2] {
+    [stem, stem.split("__").next().filter(|name| !name.is_empty()).unwrap_or(stem)]
+}
+
+fn classes(facts: &FileFacts) -> Vec<&ClassFacts> {
+    facts.statements.iter().flat_map(|statement| &statement.classes).collect()
+}
+
+fn has_forward(facts: &FileFacts, class: &ClassFacts) -> bool {
+    class.methods.iter().any(|method| facts.name(method.name) == "forward")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_class_of_a_file_can_be_named() {
+        assert_eq!(parted(Path::new("my/net.py:Encoder")), (PathBuf::from("my/net.py"), Some("Encoder".to_owned())));
+        assert_eq!(parted(Path::new("my/net.py")), (PathBuf::from("my/net.py"), None));
+    }
+
+    #[test]
+    fn all_that_look_like_modules_are_tried() {
+        let tried = |stem: &str, text: &str| {
+            chosen(Path::new("f.py"), &syntax::facts(text.as_bytes()), stem).map_err(|problem| problem.to_string())
+        };
+        let text = "class Plain:\n  def forward(self): pass\n\
+                    class Old(object):\n  def forward(self): pass\n\
+                    class Base(nn.Module): pass\n\
+                    class Layers(torch.nn.Sequential): pass\n\
+                    class Encoder(Base):\n  def forward(self, x): pass\n\
+                    class Decoder(Encoder): pass\n\
+                    class Circle(Round): pass\nclass Round(Circle): pass\n\
+                    if 1:\n  class Head(Base):\n    def forward(self): pass\n\
+                    else:\n  class Head(Base):\n    async def forward(self): pass\n";
+        assert_eq!(tried("models", text).unwrap(), ["Layers", "Encoder", "Decoder", "Head"]);
+        assert_eq!(tried("Base", text).unwrap(), ["Base"]);
+        assert_eq!(tried("Encoder__mine", text).unwrap(), ["Encoder"]);
+        assert_eq!(tried("models", "class A: pass\nclass B: pass").unwrap(), ["B"]);
+        assert_eq!(tried("models", "class A(:").unwrap(), ["models"]);
+        assert!(tried("models", "x = 1").unwrap_err().contains("has no class"));
+    }
+
+    #[test]
+    fn a_class_is_refused_only_where_the_file_cannot_have_it() {
+        let has = |text: &str| checked(Path::new("net.py"), &syntax::facts(text.as_bytes()), "Net".to_owned()).is_ok();
+        for text in [
+            "class Net: pass",
+            "if True:\n    class Net: pass",
+            "from a import Net",
+            "from a import *",
+            "Net = make()",
+            "for Net in (A, B): pass",
+            "def f():\n    global Net\n    class Net: pass\nf()",
+            "globals()['N' + 'et'] = A",
+            "import sys\nsys.modules[__name__].Net = A",
+            "exec(text)",
+            "class Net(:",
+        ] {
+            assert!(has(text), "{text}");
+        }
+        for text in ["class Other: pass", "def f():\n    class Net: pass", "import a as Nett", "print(Net)"] {
+            assert!(!has(text), "{text}");
+        }
+    }
+}
