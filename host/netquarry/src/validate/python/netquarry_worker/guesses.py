@@ -38,6 +38,7 @@ NAME_RULES = (
     ),
     (r"(.*_)?drop(out|path|block)?(_?(rate|prob|path))?s?|p|prob|.*_p(rob)?|.*_drop(out)?", ("0.0",)),
     (r"eps|epsilon", ("1e-05",)),
+    (r"((image|img|pixel)s?_)?(mean|std)", ("[0.5, 0.5, 0.5]", "0.5")),
     (r"(.*_)?(ratio|reduction|expansion|expand|factor|multiplier)s?|r|e", ("2", "0.5")),
     (r"alpha|beta|gamma|temperature|smoothing|momentum|margin|threshold|sigma|lamb?da|init_values?", ("0.5",)),
     (

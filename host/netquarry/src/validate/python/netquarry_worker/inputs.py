@@ -14,10 +14,11 @@ from netquarry_worker import arguments, shapes
 TRIES = 40
 # Of a model that is not the first one for its block.
 TRIES_OF_LATER = 16
-# How much less likely an attempt is for each shape before it, by what an error message asked for, and with another kind
-# of input for a parameter.
+# How much less likely an attempt is for each shape before it, by what an error message asked for (of all inputs, or of
+# one of several), and with another kind of input for a parameter.
 RANK = 0.15
 REPAIRED = 0.05
+REPAIRED_ALONE = 0.2
 ANOTHER_KIND = 0.6
 SAID_AGAIN = 0.2
 
@@ -73,6 +74,7 @@ INPUT_RULES = (
     (r".*", r"^float$", ("0.5",)),
     (r".*", r"^bool$", ("False",)),
     (r".*", r"^str$", ("''",)),
+    (r".*", r"^(typing\.)?(List|list|Sequence)\[.*(Tuple|tuple)\b.*\bint", ("[{grid}] * {batch}",)),
     (r".*", r"(Tuple|tuple)\b.*\bint", ("{grid}", "(32, 32)", "{shape}")),
     (r"h|height|h_size", r"", ("{height}", "{tensor}")),
     (r"w|width|w_size", r"", ("{breadth}", "{tensor}")),
@@ -100,6 +102,12 @@ INPUT_RULES = (
             "[{tensor}, {tensor}]",
         ),
     ),
+)
+
+# How deep the arguments of arguments go.
+DEPTH = 2
+NO_TENSOR = re.compile(
+    r"Tensor.*\b(but got|not) (int|float|tuple|NoneType)\b|'(int|float|tuple|NoneType)' object has no attribute"
 )
 
 GRAPH = re.compile(r"(hyper)?edge_index|adj_t")
@@ -141,7 +149,9 @@ def pass_through(model, required, expressions, seed):
     return {"forward_arguments": expressions, **evidence(values, output)}
 
 
-Attempt = collections.namedtuple("Attempt", "cost, shape, choice, expressions")
+# `choice` has, by parameter, the place of the text that is not the first one for it, and `own` the shape that is not that
+# of all others.
+Attempt = collections.namedtuple("Attempt", "cost, shape, choice, own, expressions")
 
 
 class Search:
@@ -154,59 +164,98 @@ class Search:
         self.queue = []
         self.order = itertools.count()
         self.said = collections.Counter()
+        classes = classes_of(type(model))
+        self.texts = {parameter.name: texts_for(parameter, classes) for parameter in required}
         found = shapes.candidates(model, constructor)
         if any(GRAPH.fullmatch(parameter.name) for parameter in required):
             found = sorted(found, key=lambda shape: len(shape) != 2)
             found = [(shapes.NODES, *shape[1:]) for shape in found]
         for rank, shape in enumerate(found):
-            self.push(rank * RANK, shape, ())
+            self.push(rank * RANK, shape, {}, {})
 
-    def push(self, cost, shape, choice):
-        """`choice` has, by parameter, the place of the text that is not the first one for it."""
-        if shapes.is_small(shape):
-            heapq.heappush(self.queue, (cost, next(self.order), shape, choice))
+    def push(self, cost, shape, choice, own):
+        if shapes.is_small(shape) and all(map(shapes.is_small, own.values())):
+            heapq.heappush(self.queue, (cost, next(self.order), shape, choice, own))
 
     def next(self):
         while self.queue:
-            cost, _, shape, choice = heapq.heappop(self.queue)
-            expressions = self.expressions(shape, dict(choice))
+            cost, _, shape, choice, own = heapq.heappop(self.queue)
+            expressions = self.expressions(shape, choice, own)
             key = tuple(expressions.items())
             if key not in self.tried:
                 self.tried.add(key)
-                return Attempt(cost, shape, choice, expressions)
+                return Attempt(cost, shape, choice, own, expressions)
         return None
 
     def learn(self, attempt, message):
-        cost, shape, choice, _ = attempt
+        cost, shape, choice, own, _ = attempt
         # What has been said before was no progress.
         cost += SAID_AGAIN * self.said[message]
         self.said[message] += 1
         for repaired in shapes.repaired(shape, message):
-            self.push(cost + REPAIRED, repaired, choice)
+            self.push(cost + REPAIRED, repaired, choice, own)
+        tensors = [parameter.name for parameter in self.required if self.is_tensor(parameter, choice)]
+        for name in tensors if len(tensors) > 1 else ():
+            alone = own.get(name, shape)
+            for repaired in (*shapes.repaired(alone, message), *shapes.beside_others(alone, message)):
+                self.push(cost + REPAIRED_ALONE, shape, choice, own | {name: repaired})
         is_taken_apart = shapes.is_taken_apart(shape, message)
+        is_no_tensor = NO_TENSOR.search(message)
         for parameter in self.required:
-            if parameter.name in self.given or parameter.name in dict(choice):
+            if parameter.name in self.given or parameter.name in choice:
                 continue
-            for place, text in enumerate(texts_for(parameter)[1:], start=1):
-                is_likely = is_taken_apart and text.startswith("[")
+            first, *others = self.texts[parameter.name]
+            for place, text in enumerate(others, start=1):
+                is_likely = (is_taken_apart and text.startswith("[")) or (
+                    is_no_tensor and "{tensor}" in text and "{tensor}" not in first
+                )
                 further = REPAIRED if is_likely else ANOTHER_KIND + RANK * place
-                self.push(cost + further, shape, (*choice, (parameter.name, place)))
+                self.push(cost + further, shape, choice | {parameter.name: place}, own)
 
-    def expressions(self, shape, choice):
+    def is_tensor(self, parameter, choice):
+        text = self.texts[parameter.name][choice.get(parameter.name, 0)]
+        return parameter.name not in self.given and "{tensor}" in text
+
+    def expressions(self, shape, choice, own):
         return {
             parameter.name: self.given.get(parameter.name)
-            or filled(texts_for(parameter)[choice.get(parameter.name, 0)], shape)
+            or filled(self.texts[parameter.name][choice.get(parameter.name, 0)], own.get(parameter.name, shape))
             for parameter in self.required
         }
 
 
-def texts_for(parameter):
+def texts_for(parameter, classes=(), depth=0):
+    """`classes` are those that annotations may name."""
     name, annotation = parameter.name.lower(), arguments.annotation_of(parameter)
-    return next(
+    by_rule = next(
         texts
         for of_name, of_annotation, texts in INPUT_RULES
         if re.fullmatch(of_name, name) and re.search(of_annotation, annotation)
     )
+    named = [classes[word] for word in re.findall(r"[A-Za-z_]\w*", annotation) if word in classes]
+    if depth > DEPTH:
+        return by_rule
+    instances = (instance_of(each, classes, depth) for each in dict.fromkeys(named))
+    return (*instances, *by_rule)
+
+
+def classes_of(block):
+    """The classes of the block's module, by name, of which a forward pass may take an instance."""
+    import torch
+
+    members = arguments.scope_of(block).items()
+    plain = (str, int, torch.nn.Module, torch.Tensor)
+    return {
+        name: member
+        for name, member in members
+        if isinstance(member, type) and member.__module__ == block.__module__ and not issubclass(member, plain)
+    }
+
+
+def instance_of(named, classes, depth):
+    required = [parameter for parameter in arguments.signature(named) if arguments.is_required(parameter)]
+    texts = {parameter.name: texts_for(parameter, classes, depth + 1)[0] for parameter in required}
+    return f"{named.__name__}({', '.join(f'{name}={text}' for name, text in texts.items())})"
 
 
 def filled(text, shape):
@@ -278,10 +327,11 @@ def evidence(values, output):
     }
 
 
-def tensors_in(value, path, depth=0):
-    """The tensors of a nested output, each with its dotted path."""
+def tensors_in(value, path, depth=0, seen=None):
+    """The tensors of a nested output, each with its dotted path. Of an object, its attributes are looked at once."""
     import torch
 
+    seen = set() if seen is None else seen
     if isinstance(value, torch.Tensor):
         yield path, value
     elif depth < 8:
@@ -289,12 +339,13 @@ def tensors_in(value, path, depth=0):
             items = value.items()
         elif isinstance(value, list | tuple):
             items = enumerate(value)
-        elif hasattr(value, "__dataclass_fields__"):
-            items = ((name, getattr(value, name)) for name in value.__dataclass_fields__)
+        elif hasattr(value, "__dict__") and not isinstance(value, type | torch.nn.Module):
+            items = () if id(value) in seen else list(vars(value).items())
+            seen.add(id(value))
         else:
             return
         for key, item in items:
-            yield from tensors_in(item, f"{path}.{key}" if path else str(key), depth + 1)
+            yield from tensors_in(item, f"{path}.{key}" if path else str(key), depth + 1, seen)
 
 
 def shape_of(name, tensor):

@@ -21,6 +21,7 @@ SIZES = re.compile(
     r"|shapes cannot be multiplied \(\d+x(\d+) and (\d+)x\d+\)"
     r"|(\d+) channels, but got (\d+) channels"
 )
+OF_TENSOR = re.compile(r"'(?:int|float)' object has no attribute '(?:size|shape|dim|ndim|device|dtype|numel|view|float|to)'")
 INPUT_SIZE = re.compile(r"in_?(planes|channels?|chs|features|dim|size)|inplanes|c1|(feat_)?channels|dim|hidden_size")
 
 
@@ -37,6 +38,8 @@ def of_constructor(error, expressions, parameters, guesser):
     on_line = names_on_failing_lines(error, guesser.block)
     if "NoneType" in message:
         yield from given_after_all(expressions, known, on_line, guesser)
+    if OF_TENSOR.search(message):
+        yield from tensors_instead(expressions, on_line)
     yield from of_quoted(message, expressions)
     if IS_LENGTH.search(message):
         yield from of_length(expressions, known, on_line, guesser)
@@ -57,6 +60,13 @@ def of_forward(error, expressions, parameters, guesser):
             yield from (expressions | {name: str(size)} for size in sizes if str(size) != expression)
 
 
+def tensors_instead(expressions, on_line):
+    """A matrix or a vector, for a number of which the line that failed asks what only a tensor has."""
+    for name in on_line:
+        if re.fullmatch(r"[\d.]+", expressions.get(name, "")):
+            yield from (expressions | {name: tensor} for tensor in ("torch.eye(64)", "torch.ones(64)"))
+
+
 def with_attribute(expressions, attribute):
     for name, expression in expressions.items():
         if expression.startswith("types.SimpleNamespace("):
@@ -68,7 +78,8 @@ def with_attribute(expressions, attribute):
 def given_after_all(expressions, known, on_line, guesser):
     """Parameters that may be None, and are used on the line that failed as if they were not."""
     for name in on_line:
-        if name in known and name not in expressions and known[name].default is None:
+        is_none = expressions.get(name, "None" if name in known and known[name].default is None else "") == "None"
+        if name in known and is_none:
             usable = [guess for guess in guesser.for_parameter(known[name]) if guess != "None"]
             yield from (expressions | {name: guess} for guess in usable[:2])
 

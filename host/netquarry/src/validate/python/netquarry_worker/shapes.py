@@ -114,7 +114,7 @@ def of_unknown(layer):
         case "1":
             return [(BATCH, width, SIDE), (BATCH, width)]
         case "2":
-            return [(BATCH, width, SIDE, SIDE)]
+            return [(BATCH, width, SIDE, SIDE), (BATCH, 8, 8, width)]
         case "3":
             return [(BATCH, width, 8, SIDE, SIDE)]
     return around_last(width) if "Linear" in type(layer).__name__ else []
@@ -153,6 +153,10 @@ RANKS = (
 
 def repaired(shape, message):
     """What an error message asks for, when `shape` was the input."""
+    if match := re.search(r"expected input\[\d+, (\d+), [\d, ]+\] to have (\d+) channels", message):
+        # The block moves the last dimension to the second place.
+        if len(shape) == 4 and int(match.group(1)) == shape[-1] != shape[1]:
+            yield (shape[0], *shape[2:], int(match.group(2)))
     if match := re.search(r"to have (\d+) channels", message) or re.search(r"should contain (\d+) elements", message):
         channels = int(match.group(1))
         if shape[-1] == channels and len(shape) == 4:
@@ -181,6 +185,20 @@ def repaired(shape, message):
             yield (*shape[:2], 224, 224)
 
 
+def beside_others(shape, message):
+    """For one of the inputs that a block puts together: the channels that are left beside those of the others."""
+    if match := re.search(r"to have (\d+) channels, but got (\d+) channels", message):
+        wanted, got = (int(count) for count in match.groups())
+        channels = wanted - (got - shape[1]) if len(shape) >= 3 else 0
+        if 0 < channels != shape[1]:
+            yield (shape[0], channels, *shape[2:])
+    if match := re.search(r"dims: \((\d+), (\d+)\) - computed output dims: \((\d+), (\d+)\)", message):
+        if len(shape) == 4:
+            yield (*shape[:2], int(match.group(3)), int(match.group(4)))
+    if match := re.search(r"not valid: got: (\d+) [Ee]xpected: (\d+)", message):
+        yield tuple(int(match.group(2)) if size == int(match.group(1)) else size for size in shape)
+
+
 def is_taken_apart(shape, message):
     """Whether the block took the first dimension for a list of inputs: it missed a dimension of those that there are."""
     match = re.search(r"not enough values to unpack \(expected (\d), got (\d)\)", message)
@@ -200,7 +218,13 @@ def of_sizes(shape, first, second):
 
 
 def of_view(shape, wanted):
-    """Tokens that make the grid into which a sequence is to be brought."""
+    """Tokens that make the grid into which a sequence is to be brought, and sides that are whole numbers of windows."""
+    if len(shape) == 4 and len(wanted) == 6 and all(size > 0 for size in wanted):
+        batch, *sizes = wanted
+        if sizes[0] == shape[1]:
+            yield (batch, sizes[0], sizes[1] * sizes[2], sizes[3] * sizes[4])
+        if sizes[-1] == shape[-1]:
+            yield (batch, sizes[0] * sizes[1], sizes[2] * sizes[3], sizes[-1])
     if len(shape) == 3 and len(wanted) >= 4 and wanted[1] > 0 and wanted[2] > 0:
         yield (shape[0], wanted[1] * wanted[2], shape[2])
     if len(shape) == 3:
