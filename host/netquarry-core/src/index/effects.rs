@@ -16,7 +16,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::mutations::is_container_mutator;
+use super::mutations::{is_container_mutator, is_making};
 use super::{DefinitionId, FileId, Index, Variable};
 use crate::facts::{
     BindingKind, Call, Decorator, Effect, Evaluation, ImportForm, Mutation, MutationKind, Reference, Role, Statement,
@@ -199,8 +199,7 @@ impl Effects {
             return;
         };
         // What the module that made the object says of it are its mutations, as are changes of built-in containers.
-        let is_making = definition.file == variable.file || index.is_defined_by_statement(variable);
-        if !is_making && !is_container_mutator(method) {
+        if !is_making(index, definition, variable, is_decorator) && !is_container_mutator(method) {
             self.methods.entry(variable).or_default().insert((*method).into());
             self.entries.entry(variable).or_default().push(entry);
         }

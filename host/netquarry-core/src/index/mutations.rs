@@ -88,6 +88,13 @@ pub(super) fn external_patches(index: &Index, file: FileId) -> Vec<DefinitionId>
     patches
 }
 
+/// Whether what a statement calls of an object belongs to the object: the module that made it says so, or it is a class or
+/// function. A class that registers others by a decorator is a registry like any other object.
+pub(super) fn is_making(index: &Index, definition: DefinitionId, variable: Variable, by_decorator: bool) -> bool {
+    definition.file == variable.file
+        || index.is_defined_by_statement(variable) && !(by_decorator && index.class_of(variable).is_some())
+}
+
 /// The variable to which a mutation belongs; `None` where it belongs to nothing in the index.
 fn target(index: &Index, definition: DefinitionId, mutation: &Mutation) -> Option<Variable> {
     let facts = &index.file(definition.file).facts;
@@ -95,7 +102,7 @@ fn target(index: &Index, definition: DefinitionId, mutation: &Mutation) -> Optio
     path.extend(mutation.path.iter().map(|part| facts.name(*part)));
     let (entity, rest) = index.resolve_parts(definition.file, &path);
     let Entity::Variable(variable) = entity else { return None };
-    let is_making = definition.file == variable.file || index.is_defined_by_statement(variable);
+    let is_making = is_making(index, definition, variable, mutation.kind == MutationKind::Decorator);
     let belongs = match mutation.kind {
         MutationKind::Attribute | MutationKind::Item | MutationKind::OwnItem | MutationKind::Quoted => true,
         MutationKind::Method => is_making || rest.last().is_some_and(|method| is_container_mutator(method)),
