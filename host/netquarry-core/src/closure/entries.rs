@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::{Closing, Need};
-use crate::facts::{Reference, StatementKind};
+use crate::facts::{Evaluation, Reference, Role, StatementKind};
 use crate::index::{DefinitionId, Entry, Variable};
 use crate::record::{Confidence, ReplacedRecord};
 use crate::resolve::{Entity, Resolution};
@@ -22,15 +22,16 @@ impl<'index> Closing<'index> {
         written: &str,
     ) {
         let Entity::Variable(variable) = resolution.entity else { return };
-        if self.is_answered(definition) {
+        let effects = self.index.effects();
+        let is_known = !effects.entries(variable).is_empty() || effects.changed_by(variable).next().is_some();
+        if !is_known || is_annotation(reference) || self.is_answered(definition) {
             return;
         }
-        let effects = self.index.effects();
         if self.reads(definition, reference, resolution, variable) {
             self.need_entries_of(variable, definition, written);
         }
         for changed in effects.changed_by(variable) {
-            // Whoever calls a function that changes the object may ask it for what it holds.
+            // Whoever uses a function that changes the object may have it asked for what it holds.
             let is_such_a_function = self.binds_any(definition, |own| effects.changed_by(own).any(|it| it == changed));
             if !is_such_a_function && !self.is_in_entry(definition, reference, changed) {
                 self.need_entries_of(changed, definition, written);
@@ -53,17 +54,21 @@ impl<'index> Closing<'index> {
         let effects = self.index.effects();
         let facts = &self.index.file(definition.file).facts;
         let makes_entries = |method: &str| effects.is_made_by(variable, method);
-        let method = reference.path.get(resolution.consumed).map(|attribute| facts.name(attribute.name));
+        let rest = &reference.path[resolution.consumed..];
+        let method = rest.last().map(|attribute| facts.name(attribute.name));
+        // `@Base.register("mine") class Mine(Base)` only registers itself.
+        let is_own_base = reference.role == Role::Base && effects.entries_by(variable, definition).next().is_some();
         !effects.entries(variable).is_empty()
             && !method.is_some_and(makes_entries)
+            && !is_own_base
             && !self.binds_any(definition, |own| own == variable || effects.changes_itself(own, variable))
             && !self.is_in_entry(definition, reference, variable)
     }
 
     /// Whether a reference is part of the decorator or call that makes an entry.
     fn is_in_entry(&self, definition: DefinitionId, reference: &Reference, variable: Variable) -> bool {
-        let is_around = |entry: &Entry| entry.definition == definition && entry.range.contains(reference.range);
-        self.index.effects().entries(variable).iter().any(is_around)
+        let mut entries = self.index.effects().entries_by(variable, definition);
+        entries.any(|entry| entry.range.contains(reference.range))
     }
 
     fn binds_any(&self, definition: DefinitionId, is_wanted: impl Fn(Variable) -> bool) -> bool {
@@ -116,4 +121,9 @@ impl<'index> Closing<'index> {
             false => self.rules.dropped_call(&entry.by),
         }
     }
+}
+
+/// An annotation names an object and reads nothing off it.
+fn is_annotation(reference: &Reference) -> bool {
+    matches!(reference.evaluation, Evaluation::EagerAnnotation | Evaluation::LazyAnnotation | Evaluation::Never)
 }

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::rules::{Rules, matches, without_source};
-use crate::facts::{BindingKind, Call, Decorator, Evaluation, KeyPlace, MutationKind, Reference, Role, StatementKind};
+use crate::facts::{
+    BindingKind, Call, Decorator, Evaluation, KeyPlace, MutationKind, Reference, Role, Statement, StatementKind,
+};
 use crate::index::{DefinitionId, FileId, Index, Variable};
 use crate::resolve::Entity;
 use crate::shim::RegistryRule;
@@ -164,27 +166,35 @@ impl Registrations {
         self.registries.entry(variable).or_insert(Registry { rule, parents: BTreeSet::new() });
     }
 
-    /// `LOSSES = MODELS` is a registry that falls back to the other.
+    /// `LOSSES = MODELS` is another name of a registry; it is kept as one that falls back to the other.
     fn find_aliases(&mut self, index: &Index) {
-        let names: HashSet<&str> = self.registries.keys().map(|registry| index.variable_name(*registry)).collect();
-        let mut aliases = Vec::new();
-        for (file, indexed) in index.files() {
-            for (position, statement) in (0u32..).zip(&indexed.facts.statements) {
-                let ([binding], [reference]) = (&*statement.bindings, &*statement.references) else { continue };
-                let last = reference.path.last().map_or(reference.name, |attribute| attribute.name);
-                let is_plain = statement.kind == StatementKind::Assign && statement.calls.is_empty();
-                if is_plain && names.contains(indexed.facts.name(last)) {
-                    let resolution = index.resolve(DefinitionId { file, statement: position }, reference);
+        loop {
+            let names: HashSet<&str> = self.registries.keys().map(|registry| index.variable_name(*registry)).collect();
+            let mut aliases = Vec::new();
+            for (file, indexed) in index.files() {
+                for (position, statement) in (0u32..).zip(&indexed.facts.statements) {
+                    let definition = DefinitionId { file, statement: position };
+                    let Some(reference) = renamed(statement) else { continue };
+                    let last = reference.path.last().map_or(reference.name, |attribute| attribute.name);
+                    if !names.contains(indexed.facts.name(last)) {
+                        continue;
+                    }
+                    let resolution = index.resolve(definition, reference);
                     if let Entity::Variable(registry) = resolution.entity
                         && let Some(known) = self.registries.get(&registry)
                         && resolution.consumed == reference.path.len()
                     {
-                        aliases.push((Variable { file, name: binding.name }, known.rule));
+                        let bound = statement.bindings.iter().map(|binding| Variable { file, name: binding.name });
+                        aliases.extend(bound.map(|alias| (alias, known.rule)));
                     }
                 }
             }
+            let before = self.registries.len();
+            aliases.into_iter().for_each(|(alias, rule)| self.add(alias, rule));
+            if self.registries.len() == before {
+                break;
+            }
         }
-        aliases.into_iter().for_each(|(alias, rule)| self.add(alias, rule));
     }
 
     fn find_parents(&mut self, index: &Index) {
@@ -257,6 +267,18 @@ impl Registrations {
             entries.push(entry);
         }
     }
+}
+
+/// The dotted name that is all that an assignment binds its names to.
+fn renamed(statement: &Statement) -> Option<&Reference> {
+    let is_value = |reference: &&Reference| {
+        reference.path.last().map_or(reference.range.end, |attribute| attribute.end) == statement.range.end
+    };
+    let bound_until = statement.bindings.iter().map(|binding| binding.range.end).max()?;
+    let mut evaluated = statement.references.iter().filter(|reference| reference.evaluation == Evaluation::Eager);
+    let (Some(reference), None) = (evaluated.next().filter(is_value), evaluated.next()) else { return None };
+    let is_plain = statement.kind == StatementKind::Assign && statement.calls.is_empty();
+    (is_plain && reference.role == Role::Value && bound_until < reference.range.start).then_some(reference)
 }
 
 /// Whether a file mentions a name; the empty one and operators are mentioned everywhere.

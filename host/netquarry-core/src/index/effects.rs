@@ -16,7 +16,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::mutations::{is_container_mutator, is_making};
+use super::mutations::{is_accessor, is_container_mutator, is_making};
 use super::{DefinitionId, FileId, Index, Variable};
 use crate::facts::{
     BindingKind, Call, Decorator, Effect, Evaluation, ImportForm, Mutation, MutationKind, Reference, Role, Statement,
@@ -58,9 +58,16 @@ impl Effects {
         effects
     }
 
-    /// The decorators and calls that change `variable`, and that no statement of [`Index::mutations_of`] is.
+    /// The decorators and calls that change `variable`, beside the statements of [`Index::mutations_of`].
     pub fn entries(&self, variable: Variable) -> &[Entry] {
         self.entries.get(&variable).map_or(&[], Vec::as_slice)
+    }
+
+    /// Those of them that stand in one definition.
+    pub fn entries_by(&self, variable: Variable, definition: DefinitionId) -> impl Iterator<Item = &Entry> {
+        let entries = self.entries(variable);
+        let start = entries.partition_point(|entry| entry.definition < definition);
+        entries[start..].iter().take_while(move |entry| entry.definition == definition)
     }
 
     /// What a call of `function` changes.
@@ -99,7 +106,10 @@ impl Effects {
         let mut latest: BTreeSet<Variable> = self.changed.keys().copied().collect();
         while !latest.is_empty() {
             let mut names: HashSet<&str> = latest.iter().map(|function| index.variable_name(*function)).collect();
-            names.extend(names.clone().into_iter().flat_map(|name| aliases.get(name).into_iter().flatten()));
+            let mut waiting: Vec<&str> = names.iter().copied().collect();
+            while let Some(name) = waiting.pop() {
+                waiting.extend(aliases.get(name).into_iter().flatten().filter(|alias| names.insert(alias)));
+            }
             let mut next = BTreeSet::new();
             for (file, indexed) in index.files() {
                 let facts = &indexed.facts;
@@ -158,7 +168,7 @@ impl Effects {
         let Some(path) = decorator.path else { return };
         let (entity, rest) = index.resolve_path(definition.file, index.file(definition.file).facts.name(path));
         let Entity::Variable(variable) = entity else { return };
-        self.take(index, variable, &rest, definition, decorator.range, true);
+        self.take(index, variable, &rest, definition, decorator.range, Maker::Decorator);
     }
 
     /// A call whose result nobody keeps is made for its effect; another one where it is given a class or function.
@@ -171,10 +181,14 @@ impl Effects {
         let resolution = index.resolve(definition, callee);
         let Entity::Variable(variable) = resolution.entity else { return };
         let rest: Vec<&str> = callee.path[resolution.consumed..].iter().map(|part| facts.name(part.name)).collect();
-        let is_for_its_effect = statement.kind == StatementKind::Expression || call.statement_in.is_some();
+        let maker = match call.statement_in {
+            Some(_) => Maker::Statement,
+            None if statement.kind == StatementKind::Expression => Maker::InStatement,
+            None => Maker::Value,
+        };
         let is_function = rest.is_empty() && self.changed.contains_key(&variable);
-        if is_function && is_for_its_effect || takes_definition(index, definition, call) {
-            self.take(index, variable, &rest, definition, call.range, false);
+        if is_function && maker != Maker::Value || takes_definition(index, definition, call) {
+            self.take(index, variable, &rest, definition, call.range, maker);
         }
     }
 
@@ -185,25 +199,42 @@ impl Effects {
         rest: &[&str],
         definition: DefinitionId,
         range: TextRange,
-        is_decorator: bool,
+        maker: Maker,
     ) {
         let path = index.variable_path(variable);
         let by = std::iter::once(path.as_str()).chain(rest.iter().copied()).collect::<Vec<_>>().join(".");
+        let is_decorator = maker == Maker::Decorator;
         let entry = Entry { definition, range, by, is_decorator };
-        let [method] = rest else {
-            if rest.is_empty() {
-                for changed in self.changed.get(&variable).into_iter().flatten() {
-                    self.entries.entry(*changed).or_default().push(entry.clone());
-                }
+        let Some(method) = rest.last() else {
+            for changed in self.changed.get(&variable).into_iter().flatten() {
+                self.entries.entry(*changed).or_default().push(entry.clone());
             }
             return;
         };
         // What the module that made the object says of it are its mutations, as are changes of built-in containers.
-        if !is_making(index, definition, variable, is_decorator) && !is_container_mutator(method) {
-            self.methods.entry(variable).or_default().insert((*method).into());
-            self.entries.entry(variable).or_default().push(entry);
+        let is_mutation = is_making(index, definition, variable, rest, is_decorator)
+            || maker == Maker::Statement && is_container_mutator(method);
+        if is_mutation || is_decorator && is_accessor(method) {
+            return;
         }
+        // A call whose value is kept may look something up as well.
+        if maker != Maker::Value {
+            self.methods.entry(variable).or_default().insert((*method).into());
+        }
+        self.entries.entry(variable).or_default().push(entry);
     }
+}
+
+/// What makes an entry.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Maker {
+    Decorator,
+    /// A call that is a statement by itself.
+    Statement,
+    /// A call in a statement of which nothing is kept: `register("gate")(Gate)`.
+    InStatement,
+    /// A call of which something is kept.
+    Value,
 }
 
 /// The variable of the index that calling a function with this effect changes.

@@ -88,11 +88,22 @@ pub(super) fn external_patches(index: &Index, file: FileId) -> Vec<DefinitionId>
     patches
 }
 
-/// Whether what a statement calls of an object belongs to the object: the module that made it says so, or it is a class or
-/// function. A class that registers others by a decorator is a registry like any other object.
-pub(super) fn is_making(index: &Index, definition: DefinitionId, variable: Variable, by_decorator: bool) -> bool {
-    definition.file == variable.file
-        || index.is_defined_by_statement(variable) && !(by_decorator && index.class_of(variable).is_some())
+/// Whether what a statement calls of an object, by the path `rest`, belongs to the object: the module that made it says so,
+/// or it is a class or function. A class that registers others by a decorator is a registry like any other object.
+pub(super) fn is_making(
+    index: &Index,
+    definition: DefinitionId,
+    variable: Variable,
+    rest: &[&str],
+    by_decorator: bool,
+) -> bool {
+    let is_registry = by_decorator && rest.len() == 1 && index.class_of(variable).is_some();
+    definition.file == variable.file || index.is_defined_by_statement(variable) && !is_registry
+}
+
+/// `@Base.size.setter` makes a property of its own and leaves that of `Base` as it is.
+pub(super) fn is_accessor(method: &str) -> bool {
+    matches!(method, "getter" | "setter" | "deleter")
 }
 
 /// The variable to which a mutation belongs; `None` where it belongs to nothing in the index.
@@ -102,11 +113,11 @@ fn target(index: &Index, definition: DefinitionId, mutation: &Mutation) -> Optio
     path.extend(mutation.path.iter().map(|part| facts.name(*part)));
     let (entity, rest) = index.resolve_parts(definition.file, &path);
     let Entity::Variable(variable) = entity else { return None };
-    let is_making = is_making(index, definition, variable, mutation.kind == MutationKind::Decorator);
+    let is_making = is_making(index, definition, variable, rest, mutation.kind == MutationKind::Decorator);
     let belongs = match mutation.kind {
         MutationKind::Attribute | MutationKind::Item | MutationKind::OwnItem | MutationKind::Quoted => true,
         MutationKind::Method => is_making || rest.last().is_some_and(|method| is_container_mutator(method)),
-        MutationKind::Decorator => is_making,
+        MutationKind::Decorator => is_making && !rest.last().is_some_and(|method| is_accessor(method)),
         // Only of functions.
         MutationKind::Rebinding => false,
     };

@@ -34,8 +34,8 @@ struct Case {
     undefined_upstream: Vec<String>,
     /// The messages of the unresolved names.
     because: Option<Vec<String>>,
-    /// `type=BN`
     left_out: Option<Vec<String>>,
+    /// `type=BN`
     unknown_keys: Vec<String>,
     /// The tables of a shim, as JSON.
     shim: Option<String>,

@@ -81,7 +81,7 @@ const VALIDATE_EXAMPLES: &str = "\
 Examples:
   netquarry validate                               Validate every bundle of the corpus
   netquarry validate out/blocks/DropPath.py        Validate one file
-  netquarry validate my/model.py                   Every module of a file, or the one that the file is named after
+  netquarry validate my/model.py                   Every module of a file, or the one of exactly its name
   netquarry validate my/model.py:Encoder           One class of it
   netquarry validate my/*.py --requirements my/requirements.txt --timeout 300
   netquarry validate my/*.py --level execute --format json
@@ -95,8 +95,9 @@ pub struct ValidateArguments {
     #[arg(value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
 
-    /// Install what a file lists, one requirement a line, for the files that are named; may be given several times.
-    #[arg(long, value_name = "FILE", requires = "files", value_hint = ValueHint::FilePath)]
+    /// Install what a file lists, one requirement a line, for the files that are named and are no bundles of a library, whose
+    /// records say what they need; may be given several times.
+    #[arg(long, value_name = "FILE", requires = "files", conflicts_with = "no_install", value_hint = ValueHint::FilePath)]
     pub requirements: Vec<PathBuf>,
 
     #[command(flatten)]

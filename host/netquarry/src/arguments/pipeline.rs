@@ -53,7 +53,8 @@ pub struct PipelineArguments {
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
 
-    /// How many seconds a block may take, and a quarter of them of processor time [default: 120].
+    /// Seconds that the validation of one block may take; its processor time is limited to a quarter of them, and one second
+    /// at least [default: 120].
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     pub timeout: Option<u32>,
 

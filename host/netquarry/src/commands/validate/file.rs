@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use netquarry_core::facts::{ClassFacts, FileFacts, ImportForm, ImportStatement, Symbol};
+use netquarry_core::facts::{ClassFacts, FileFacts, ImportForm, ImportStatement};
 use netquarry_core::record::BlockRecord;
 use netquarry_core::syntax;
 
@@ -88,7 +88,7 @@ fn checked(file: &Path, facts: &FileFacts, class: String) -> Result<String, Prob
     let names = classes.into_iter().map(|class| facts.name(class.name)).map(|name| (name, name));
     let problem = Problem::new(format!("`{}` has no class `{class}`", file.display()));
     Err(match &select::similar(&class, names)[..] {
-        [] => problem.help("name one of its classes, or leave the class out: all that have a `forward` are tried"),
+        [] => problem.help("name one of its classes, or leave the class out: the one that the file is named after is tried, or all its modules"),
         similar => problem.help(format!("did you mean {}?", similar.join(", "))),
     })
 }
@@ -125,29 +125,31 @@ fn chosen(file: &Path, facts: &FileFacts, stem: &str) -> Result<Vec<String>, Pro
     }
 }
 
-/// Whether a class has bases and a `forward`: its own, that of a class of the file, or that of a module of torch.
+/// Whether a class looks like a module: it or a class of the file that it inherits from has a `forward`, and one of them a
+/// base from elsewhere that may be a module; or it inherits from a module of torch that has a `forward` itself.
 fn is_module(facts: &FileFacts, classes: &[&ClassFacts], class: &ClassFacts) -> bool {
+    // The last parts of the names of bases that make no module.
+    const OTHERS: [&str; 9] =
+        ["ABC", "Enum", "Function", "Generic", "NamedTuple", "Parameter", "Protocol", "TypedDict", "object"];
     let mut waiting = vec![class];
     let mut seen: BTreeSet<&str> = BTreeSet::new();
-    let paths = |class: &ClassFacts| class.bases.iter().filter_map(|base| base.path).collect::<Vec<_>>();
+    let (mut runs, mut is_derived, mut is_of_torch) = (false, false, false);
     while let Some(class) = waiting.pop() {
         if !seen.insert(facts.name(class.name)) {
             continue;
         }
-        let bases: Vec<&str> = paths(class).into_iter().map(|path| facts.name(path)).collect();
-        let is_of_torch =
-            |base: &&str| (base.starts_with("nn.") || base.starts_with("torch.nn.")) && !base.ends_with(".Module");
-        let has_own = has_forward(facts, class) && class.bases.iter().any(|base| !is_object(facts, base.path));
-        if has_own || bases.iter().any(is_of_torch) {
-            return true;
+        runs |= has_forward(facts, class);
+        for base in class.bases.iter().filter_map(|base| base.path).map(|base| facts.name(base)) {
+            let own = classes.iter().find(|other| facts.name(other.name) == base);
+            waiting.extend(own);
+            let last = base.rsplit('.').next().expect("split yields at least one part");
+            let is_foreign = own.is_none() && !OTHERS.contains(&last);
+            is_derived |= is_foreign;
+            let of_torch = base.starts_with("nn.") || base.starts_with("torch.nn.");
+            is_of_torch |= is_foreign && of_torch && last != "Module";
         }
-        waiting.extend(classes.iter().copied().filter(|other| bases.contains(&facts.name(other.name))));
     }
-    false
-}
-
-fn is_object(facts: &FileFacts, base: Option<Symbol>) -> bool {
-    base.is_some_and(|base| facts.name(base) == "object")
+    is_of_torch || (runs && is_derived)
 }
 
 fn has_relative_import(facts: &FileFacts) -> bool {
@@ -206,10 +208,13 @@ mod tests {
                     class Layers(torch.nn.Sequential): pass\n\
                     class Encoder(Base):\n  def forward(self, x): pass\n\
                     class Decoder(Encoder): pass\n\
+                    class Swish(torch.autograd.Function):\n  def forward(x): pass\n\
+                    class Scale(nn.Parameter): pass\n\
+                    class Mixed(Plain, nn.Module): pass\n\
                     class Circle(Round): pass\nclass Round(Circle): pass\n\
                     if 1:\n  class Head(Base):\n    def forward(self): pass\n\
                     else:\n  class Head(Base):\n    async def forward(self): pass\n";
-        assert_eq!(tried("models", text).unwrap(), ["Layers", "Encoder", "Decoder", "Head"]);
+        assert_eq!(tried("models", text).unwrap(), ["Layers", "Encoder", "Decoder", "Mixed", "Head"]);
         assert_eq!(tried("Base", text).unwrap(), ["Base"]);
         assert_eq!(tried("Encoder__mine", text).unwrap(), ["Encoder"]);
         assert_eq!(tried("models", "class A: pass\nclass B: pass").unwrap(), ["B"]);

@@ -40,7 +40,9 @@ pub(super) fn hint(
         };
     }
     match package.and_then(|package| settings.requirements.get(package)) {
-        None => format!("name what provides {what} under {table}{entry}; {interpreter}"),
+        None => {
+            format!("name what provides {what} in a file with --requirements, or under {table}{entry}; {interpreter}")
+        }
         Some(requirement) if !settings.install => format!("{table} names `{requirement}` for {what}, {forbidden}"),
         Some(requirement) if is_there(distribution_name(requirement)) => {
             format!("`{requirement}`, which {table} names, does not provide {what}; name another{entry}; {interpreter}")

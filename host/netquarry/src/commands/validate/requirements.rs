@@ -25,7 +25,8 @@ fn parse(file: &Path, text: &str) -> Result<Vec<String>, Problem> {
     let mut requirements = Vec::new();
     let mut start = 0;
     for line in text.split_inclusive('\n') {
-        let comment = if line.starts_with('#') { Some(0) } else { line.find(" #") };
+        let is_comment = |at: &usize| *at == 0 || line[..*at].ends_with(char::is_whitespace);
+        let comment = line.match_indices('#').map(|(at, _)| at).find(is_comment);
         let requirement = line[..comment.unwrap_or(line.len())].trim();
         if !requirement.is_empty() {
             let RequirementText(requirement) = RequirementText::try_from(requirement.to_owned()).map_err(|reason| {
@@ -53,7 +54,7 @@ mod tests {
 
     #[test]
     fn comments_and_empty_lines_say_nothing() {
-        let text = "# for the encoder\neinops>=0.8 # any\n\n  timm == 1.0.26\r\nnumpy; python_version < '4'";
+        let text = "# for the encoder\neinops>=0.8\t# any\n\n  timm == 1.0.26\r\nnumpy; python_version < '4'";
         let requirements = parse(Path::new("requirements.txt"), text).unwrap();
         assert_eq!(requirements, ["einops>=0.8", "timm==1.0.26", "numpy ; python_full_version < '4'"]);
     }

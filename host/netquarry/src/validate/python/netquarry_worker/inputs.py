@@ -4,10 +4,12 @@ Inputs are Python expressions, as constructor arguments are, so that whoever rea
 """
 
 import collections
+import enum
 import heapq
 import inspect
 import itertools
 import re
+import types
 
 from netquarry_worker import arguments, shapes
 
@@ -224,7 +226,7 @@ class Search:
         }
 
 
-def texts_for(parameter, classes=(), depth=0):
+def texts_for(parameter, classes, depth=0):
     """`classes` are those that annotations may name."""
     name, annotation = parameter.name.lower(), arguments.annotation_of(parameter)
     by_rule = next(
@@ -232,7 +234,7 @@ def texts_for(parameter, classes=(), depth=0):
         for of_name, of_annotation, texts in INPUT_RULES
         if re.fullmatch(of_name, name) and re.search(of_annotation, annotation)
     )
-    named = [classes[word] for word in re.findall(r"[A-Za-z_]\w*", annotation) if word in classes]
+    named = [word for word in re.findall(r"[A-Za-z_]\w*", annotation) if word in classes]
     if depth > DEPTH:
         return by_rule
     instances = (instance_of(each, classes, depth) for each in dict.fromkeys(named))
@@ -244,18 +246,23 @@ def classes_of(block):
     import torch
 
     members = arguments.scope_of(block).items()
-    plain = (str, int, torch.nn.Module, torch.Tensor)
+    others = (str, int, dict, enum.Enum, torch.nn.Module, torch.Tensor)
     return {
         name: member
         for name, member in members
-        if isinstance(member, type) and member.__module__ == block.__module__ and not issubclass(member, plain)
+        if isinstance(member, type)
+        and member.__module__ == block.__module__
+        and not issubclass(member, others)
+        and not inspect.isabstract(member)
+        and not getattr(member, "_is_protocol", False)
     }
 
 
-def instance_of(named, classes, depth):
+def instance_of(name, classes, depth):
+    named = classes[name]
     required = [parameter for parameter in arguments.signature(named) if arguments.is_required(parameter)]
     texts = {parameter.name: texts_for(parameter, classes, depth + 1)[0] for parameter in required}
-    return f"{named.__name__}({', '.join(f'{name}={text}' for name, text in texts.items())})"
+    return f"{name}({', '.join(f'{parameter}={text}' for parameter, text in texts.items())})"
 
 
 def filled(text, shape):
@@ -313,7 +320,9 @@ def call_forward(model, required, values):
 def evidence(values, output):
     import torch
 
-    outputs = list(tensors_in(output, ""))
+    # Where there are tensors in plain sight, those in objects beside them are a matter of their own.
+    outputs = list(tensors_in(output, "")) or list(tensors_in(output, "", seen=set()))
+    inputs = [each for key in values for each in tensors_in(values[key], key, seen=set())]
     if not outputs:
         raise arguments.NotFound(f"the forward pass gave no tensor but {type(output).__name__!r}")
     for name, tensor in outputs:
@@ -321,17 +330,17 @@ def evidence(values, output):
             raise ArithmeticError(f"the output {name or 'itself'} is not finite")
     plain = {name: value for name, value in values.items() if value is None or type(value) in (int, float, bool, tuple)}
     return {
-        "forward_inputs": [shape_of(name, tensor) for key in values for name, tensor in tensors_in(values[key], key)],
+        "forward_inputs": [shape_of(name, tensor) for name, tensor in inputs],
         "forward_outputs": [shape_of(name or "output", tensor) for name, tensor in outputs],
         "notes": [f"forward({name}={value!r})" for name, value in plain.items()],
     }
 
 
 def tensors_in(value, path, depth=0, seen=None):
-    """The tensors of a nested output, each with its dotted path. Of an object, its attributes are looked at once."""
+    """The tensors of a nested output, each with its dotted path. Where `seen` is a set, attributes of objects count too, of
+    each object once."""
     import torch
 
-    seen = set() if seen is None else seen
     if isinstance(value, torch.Tensor):
         yield path, value
     elif depth < 8:
@@ -339,13 +348,22 @@ def tensors_in(value, path, depth=0, seen=None):
             items = value.items()
         elif isinstance(value, list | tuple):
             items = enumerate(value)
-        elif hasattr(value, "__dict__") and not isinstance(value, type | torch.nn.Module):
-            items = () if id(value) in seen else list(vars(value).items())
+        elif hasattr(value, "__dataclass_fields__"):
+            items = ((name, getattr(value, name)) for name in value.__dataclass_fields__)
+        elif seen is not None and is_plain_object(value) and id(value) not in seen:
             seen.add(id(value))
+            items = list(vars(value).items())
         else:
             return
         for key, item in items:
             yield from tensors_in(item, f"{path}.{key}" if path else str(key), depth + 1, seen)
+
+
+def is_plain_object(value):
+    import torch
+
+    others = type | types.ModuleType | torch.nn.Module
+    return hasattr(value, "__dict__") and not isinstance(value, others) and not callable(value)
 
 
 def shape_of(name, tensor):
