@@ -53,6 +53,7 @@ impl Effects {
     pub(super) fn of(index: &Index) -> Self {
         let mut effects = Self::default();
         effects.take_functions(index);
+        effects.take_wrappers(index);
         effects.take_callers(index);
         effects.take_entries(index);
         effects
@@ -94,6 +95,35 @@ impl Effects {
                     let function = Variable { file, name: *function };
                     self.direct.insert((function, changed));
                     self.changed.entry(function).or_default().insert(changed);
+                }
+            }
+        }
+    }
+
+    /// What registers by a method of an object in the end: `def register_layer(name): return LAYERS.register(name)` or
+    /// `register_layer = LAYERS.register`, where it is used as a decorator or called for its effect. Of other functions
+    /// nothing tells whether the method changes the object or asks it.
+    fn take_wrappers(&mut self, index: &Index) {
+        let mut waiting: Vec<Variable> = registering(index).into_iter().collect();
+        let mut seen: HashSet<Variable> = waiting.iter().copied().collect();
+        while let Some(function) = waiting.pop() {
+            for (position, _) in index.file(function.file).binders(index.variable_name(function)) {
+                let definition = DefinitionId { file: function.file, statement: position };
+                let statement = index.statement(definition);
+                for reference in &statement.references {
+                    if caller(statement, reference) != Some(function.name) {
+                        continue;
+                    }
+                    let resolution = index.resolve(definition, reference);
+                    let Entity::Variable(variable) = resolution.entity else { continue };
+                    match reference.path.len() - resolution.consumed {
+                        0 if seen.insert(variable) => waiting.push(variable),
+                        1 if is_instance(index, variable) => {
+                            self.direct.insert((function, variable));
+                            self.changed.entry(function).or_default().insert(variable);
+                        }
+                        _ => {}
+                    }
                 }
             }
         }
@@ -223,6 +253,46 @@ impl Effects {
         }
         self.entries.entry(variable).or_default().push(entry);
     }
+}
+
+/// The globals that are decorators of classes and functions, or that module-level statements call for their effect.
+fn registering(index: &Index) -> HashSet<Variable> {
+    let mut found = HashSet::new();
+    for (file, indexed) in index.files() {
+        for (position, statement) in (0u32..).zip(&indexed.facts.statements) {
+            let definition = DefinitionId { file, statement: position };
+            let of_classes = statement.classes.iter().flat_map(|class| &class.decorators);
+            let of_functions = statement.functions.iter().flat_map(|function| &function.decorators);
+            for path in of_classes.chain(of_functions).filter_map(|decorator| decorator.path) {
+                let (entity, rest) = index.resolve_path(file, indexed.facts.name(path));
+                if let (Entity::Variable(variable), true) = (entity, rest.is_empty()) {
+                    found.insert(variable);
+                }
+            }
+            for call in statement.calls.iter().filter(|call| call.statement_in.is_some()) {
+                let callee = statement.references.iter().find(|reference| {
+                    reference.range.start == call.callee && reference.evaluation == Evaluation::Eager
+                });
+                found.extend(callee.and_then(|callee| whole(index, definition, callee)));
+            }
+        }
+    }
+    found
+}
+
+/// Whether a variable is bound to what a call of a class of the index makes.
+fn is_instance(index: &Index, variable: Variable) -> bool {
+    let file = index.file(variable.file);
+    file.binders(index.variable_name(variable)).any(|(position, _)| {
+        let definition = DefinitionId { file: variable.file, statement: position };
+        let statement = index.statement(definition);
+        let is_called =
+            |reference: &&Reference| statement.calls.iter().any(|call| call.callee == reference.range.start);
+        let mut callees = statement.references.iter().filter(is_called);
+        statement.kind == StatementKind::Assign
+            && callees
+                .any(|callee| whole(index, definition, callee).is_some_and(|class| index.class_of(class).is_some()))
+    })
 }
 
 /// What makes an entry.
