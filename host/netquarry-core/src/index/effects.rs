@@ -201,7 +201,8 @@ impl Effects {
         self.take(index, variable, &rest, definition, decorator.range, Maker::Decorator);
     }
 
-    /// A call whose result nobody keeps is made for its effect; another one where it is given a class or function.
+    /// A call whose result nobody keeps is made for its effect, if anything is given to a method; another one where it is
+    /// given a class or function of the index.
     fn take_call(&mut self, index: &Index, definition: DefinitionId, call: &Call) {
         let statement = index.statement(definition);
         let facts = &index.file(definition.file).facts;
@@ -217,7 +218,11 @@ impl Effects {
             None => Maker::Value,
         };
         let is_function = rest.is_empty() && self.changed.contains_key(&variable);
-        if is_function && maker != Maker::Value || takes_definition(index, definition, call) {
+        let is_filling = maker == Maker::Statement
+            && !rest.is_empty()
+            && is_instance(index, variable)
+            && takes_object(index, definition, call);
+        if is_function && maker != Maker::Value || is_filling || takes_definition(index, definition, call) {
             self.take(index, variable, &rest, definition, call.range, maker);
         }
     }
@@ -352,6 +357,16 @@ fn whole(index: &Index, definition: DefinitionId, reference: &Reference) -> Opti
         Entity::Variable(variable) if resolution.consumed == reference.path.len() => Some(variable),
         _ => None,
     }
+}
+
+/// Whether anything but what is written out is an argument of the call.
+fn takes_object(index: &Index, definition: DefinitionId, call: &Call) -> bool {
+    let references = index.statement(definition).references.iter();
+    let mut arguments =
+        references.filter(|reference| reference.role == Role::Argument && call.range.contains(reference.range));
+    arguments.any(|argument| {
+        !matches!(index.resolve(definition, argument).entity, Entity::Builtin | Entity::ModuleAttribute(_))
+    })
 }
 
 /// Whether a class or function of the index is an argument of the call.

@@ -115,6 +115,8 @@ fn target(index: &Index, definition: DefinitionId, mutation: &Mutation) -> Optio
     let Entity::Variable(variable) = entity else { return None };
     let is_making = is_making(index, definition, variable, rest, mutation.kind == MutationKind::Decorator);
     let belongs = match mutation.kind {
+        // A call of the object itself: `registry.register(x)` where `registry` is a module.
+        MutationKind::Method | MutationKind::Decorator if rest.is_empty() => false,
         MutationKind::Attribute | MutationKind::Item | MutationKind::OwnItem | MutationKind::Quoted => true,
         MutationKind::Method => is_making || rest.last().is_some_and(|method| is_container_mutator(method)),
         MutationKind::Decorator => is_making && !rest.last().is_some_and(|method| is_accessor(method)),
