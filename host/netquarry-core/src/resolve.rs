@@ -114,6 +114,15 @@ impl Index {
         Resolution { entity, consumed, confidence }
     }
 
+    /// The variable that a reference names with its whole path.
+    pub(crate) fn resolve_whole(&self, definition: DefinitionId, reference: &Reference) -> Option<Variable> {
+        let resolution = self.resolve(definition, reference);
+        match resolution.entity {
+            Entity::Variable(variable) if resolution.consumed == reference.path.len() => Some(variable),
+            _ => None,
+        }
+    }
+
     /// The meaning of a global name of `file`.
     pub fn resolve_global(&self, file: FileId, name: &str) -> Entity {
         self.global(file, name, &mut Trail::default())

@@ -274,7 +274,7 @@ impl Providers<'_> {
         if earlier.is_empty() {
             return binders;
         }
-        let entries = self.index.effects().entries(variable).iter().map(|entry| entry.definition);
+        let entries = self.index.entries_of(variable).iter().map(|entry| entry.definition);
         let mutations = self.index.mutations_of(variable).iter().copied().chain(entries);
         let changes = mutations.filter_map(|mutation| self.places.get(&Item::Definition(mutation)).copied());
         earlier.into_iter().chain(changes.filter(|place| self.items[*place].0 < rank)).collect()

@@ -23,12 +23,13 @@ impl<'index> Closing<'index> {
     ) {
         let Entity::Variable(variable) = resolution.entity else { return };
         let effects = self.index.effects();
-        let is_known = !effects.entries(variable).is_empty() || effects.changed_by(variable).next().is_some();
+        let is_known = !self.index.entries_of(variable).is_empty() || effects.changed_by(variable).next().is_some();
         if !is_known || is_annotation(reference) || self.is_answered(definition) {
             return;
         }
-        if self.reads(definition, reference, resolution, variable) {
-            self.need_entries_of(variable, definition, written);
+        let object = self.index.origin(variable);
+        if self.reads(definition, reference, resolution, object) {
+            self.need_entries_of(object, definition, written);
         }
         for changed in effects.changed_by(variable) {
             // Whoever uses a function that changes the object may have it asked for what it holds.
@@ -61,7 +62,9 @@ impl<'index> Closing<'index> {
         !effects.entries(variable).is_empty()
             && !method.is_some_and(makes_entries)
             && !is_own_base
-            && !self.binds_any(definition, |own| own == variable || effects.changes_itself(own, variable))
+            && !self.binds_any(definition, |own| {
+                self.index.origin(own) == variable || effects.changes_itself(own, variable)
+            })
             && !self.is_in_entry(definition, reference, variable)
     }
 

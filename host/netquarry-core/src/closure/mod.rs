@@ -264,7 +264,7 @@ impl Closing<'_> {
             }
         }
         for mutation in self.index.mutations_of(variable) {
-            let is_entry = self.rules.registrations(self.index).is_entry(variable, *mutation)
+            let is_entry = self.rules.registrations(self.index).is_entry(self.index, variable, *mutation)
                 || self.index.operators().is_entry(variable, *mutation);
             let runs = mutation.file == variable.file || self.may_run(mutation.file);
             if !is_entry && runs && !self.changes_only_dropped(*mutation, variable) {

@@ -3,9 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::rules::{Rules, matches, without_source};
-use crate::facts::{
-    BindingKind, Call, Decorator, Evaluation, KeyPlace, MutationKind, Reference, Role, Statement, StatementKind,
-};
+use crate::facts::{BindingKind, Call, Decorator, Evaluation, KeyPlace, MutationKind, Reference, Role, StatementKind};
 use crate::index::{DefinitionId, FileId, Index, Variable};
 use crate::resolve::Entity;
 use crate::shim::RegistryRule;
@@ -16,7 +14,7 @@ use crate::source::TextRange;
 pub(super) struct Registrations {
     registries: BTreeMap<Variable, Registry>,
     entries: HashMap<(Variable, Box<str>), Vec<Entry>>,
-    /// The statements among the entries.
+    /// The statements among the entries, by the variable that first held the registry.
     statements: HashSet<(Variable, DefinitionId)>,
 }
 
@@ -84,8 +82,8 @@ impl Registrations {
     }
 
     /// Whether a statement changes the registry by entries under known keys, and comes when one of them is asked for.
-    pub(super) fn is_entry(&self, registry: Variable, statement: DefinitionId) -> bool {
-        self.statements.contains(&(registry, statement))
+    pub(super) fn is_entry(&self, index: &Index, registry: Variable, statement: DefinitionId) -> bool {
+        self.statements.contains(&(index.origin(registry), statement))
     }
 
     pub(super) fn is_registry(&self, variable: Variable) -> bool {
@@ -169,26 +167,9 @@ impl Registrations {
     /// `LOSSES = MODELS` is another name of a registry; it is kept as one that falls back to the other.
     fn find_aliases(&mut self, index: &Index) {
         loop {
-            let names: HashSet<&str> = self.registries.keys().map(|registry| index.variable_name(*registry)).collect();
-            let mut aliases = Vec::new();
-            for (file, indexed) in index.files() {
-                for (position, statement) in (0u32..).zip(&indexed.facts.statements) {
-                    let definition = DefinitionId { file, statement: position };
-                    let Some(reference) = renamed(statement) else { continue };
-                    let last = reference.path.last().map_or(reference.name, |attribute| attribute.name);
-                    if !names.contains(indexed.facts.name(last)) {
-                        continue;
-                    }
-                    let resolution = index.resolve(definition, reference);
-                    if let Entity::Variable(registry) = resolution.entity
-                        && let Some(known) = self.registries.get(&registry)
-                        && resolution.consumed == reference.path.len()
-                    {
-                        let bound = statement.bindings.iter().map(|binding| Variable { file, name: binding.name });
-                        aliases.extend(bound.map(|alias| (alias, known.rule)));
-                    }
-                }
-            }
+            let known = |origin| self.registries.get(&origin).map(|registry| registry.rule);
+            let aliases = index.other_names().filter_map(|(name, origin)| Some((name, known(origin)?)));
+            let aliases: Vec<(Variable, usize)> = aliases.collect();
             let before = self.registries.len();
             aliases.into_iter().for_each(|(alias, rule)| self.add(alias, rule));
             if self.registries.len() == before {
@@ -226,7 +207,7 @@ impl Registrations {
                     keys.push(facts.name(name).into());
                 }
                 let entry = Entry::Decorated(Variable { file: definition.file, name });
-                keys.into_iter().for_each(|key| self.insert(found.registry, key, entry));
+                keys.into_iter().for_each(|key| self.insert(index, found.registry, key, entry));
             }
         }
         if matches!(statement.kind, StatementKind::Class | StatementKind::Function) {
@@ -238,7 +219,7 @@ impl Registrations {
             if keys.is_empty() {
                 keys = names_of_arguments(index, definition, call);
             }
-            keys.into_iter().for_each(|key| self.insert(found.registry, key, Entry::Statement(definition)));
+            keys.into_iter().for_each(|key| self.insert(index, found.registry, key, Entry::Statement(definition)));
         }
         self.enter_items(index, rules, definition);
     }
@@ -253,32 +234,20 @@ impl Registrations {
             if self.rule(rules, registry).is_some_and(|(rule, _)| rule.methods.iter().any(|name| name == "__setitem__"))
             {
                 let items = statement.keys.iter().filter(|key| key.place == KeyPlace::Item);
-                items.for_each(|key| self.insert(registry, key.value.clone(), Entry::Statement(definition)));
+                items.for_each(|key| self.insert(index, registry, key.value.clone(), Entry::Statement(definition)));
             }
         }
     }
 
-    fn insert(&mut self, registry: Variable, key: Box<str>, entry: Entry) {
+    fn insert(&mut self, index: &Index, registry: Variable, key: Box<str>, entry: Entry) {
         if let Entry::Statement(statement) = entry {
-            self.statements.insert((registry, statement));
+            self.statements.insert((index.origin(registry), statement));
         }
         let entries = self.entries.entry((registry, key)).or_default();
         if !entries.contains(&entry) {
             entries.push(entry);
         }
     }
-}
-
-/// The dotted name that is all that an assignment binds its names to.
-fn renamed(statement: &Statement) -> Option<&Reference> {
-    let is_value = |reference: &&Reference| {
-        reference.path.last().map_or(reference.range.end, |attribute| attribute.end) == statement.range.end
-    };
-    let bound_until = statement.bindings.iter().map(|binding| binding.range.end).max()?;
-    let mut evaluated = statement.references.iter().filter(|reference| reference.evaluation == Evaluation::Eager);
-    let (Some(reference), None) = (evaluated.next().filter(is_value), evaluated.next()) else { return None };
-    let is_plain = statement.kind == StatementKind::Assign && statement.calls.is_empty();
-    (is_plain && reference.role == Role::Value && bound_until < reference.range.start).then_some(reference)
 }
 
 /// Whether a file mentions a name; the empty one and operators are mentioned everywhere.

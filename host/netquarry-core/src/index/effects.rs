@@ -118,7 +118,8 @@ impl Effects {
                     let Entity::Variable(variable) = resolution.entity else { continue };
                     match reference.path.len() - resolution.consumed {
                         0 if seen.insert(variable) => waiting.push(variable),
-                        1 if is_instance(index, variable) => {
+                        1 if is_instance(index, index.origin(variable)) => {
+                            let variable = index.origin(variable);
                             self.direct.insert((function, variable));
                             self.changed.entry(function).or_default().insert(variable);
                         }
@@ -154,7 +155,7 @@ impl Effects {
                     let definition = DefinitionId { file, statement: position };
                     for reference in statement.references.iter().filter(|reference| is_named(reference)) {
                         let Some(caller) = caller(statement, reference) else { continue };
-                        let Some(called) = whole(index, definition, reference) else { continue };
+                        let Some(called) = index.resolve_whole(definition, reference) else { continue };
                         let changed = self.changed.get(&called).cloned().unwrap_or_default();
                         let caller = Variable { file, name: caller };
                         let known = self.changed.get(&caller);
@@ -220,7 +221,7 @@ impl Effects {
         let is_function = rest.is_empty() && self.changed.contains_key(&variable);
         let is_filling = maker == Maker::Statement
             && !rest.is_empty()
-            && is_instance(index, variable)
+            && is_instance(index, index.origin(variable))
             && takes_object(index, definition, call);
         if is_function && maker != Maker::Value || is_filling || takes_definition(index, definition, call) {
             self.take(index, variable, &rest, definition, call.range, maker);
@@ -247,6 +248,7 @@ impl Effects {
             return;
         };
         // What the module that made the object says of it are its mutations, as are changes of built-in containers.
+        let variable = index.origin(variable);
         let is_mutation = is_making(index, definition, variable, rest, is_decorator)
             || maker == Maker::Statement && is_container_mutator(method);
         if is_mutation || is_decorator && is_accessor(method) {
@@ -278,7 +280,7 @@ fn registering(index: &Index) -> HashSet<Variable> {
                 let callee = statement.references.iter().find(|reference| {
                     reference.range.start == call.callee && reference.evaluation == Evaluation::Eager
                 });
-                found.extend(callee.and_then(|callee| whole(index, definition, callee)));
+                found.extend(callee.and_then(|callee| index.resolve_whole(definition, callee)));
             }
         }
     }
@@ -295,8 +297,9 @@ fn is_instance(index: &Index, variable: Variable) -> bool {
             |reference: &&Reference| statement.calls.iter().any(|call| call.callee == reference.range.start);
         let mut callees = statement.references.iter().filter(is_called);
         statement.kind == StatementKind::Assign
-            && callees
-                .any(|callee| whole(index, definition, callee).is_some_and(|class| index.class_of(class).is_some()))
+            && callees.any(|callee| {
+                index.resolve_whole(definition, callee).is_some_and(|class| index.class_of(class).is_some())
+            })
     })
 }
 
@@ -320,7 +323,7 @@ fn changed(index: &Index, file: FileId, mutation: &Mutation) -> Option<Variable>
     // What any other method does to its object, only its class knows.
     let is_change =
         mutation.kind != MutationKind::Method || rest.last().is_some_and(|method| is_container_mutator(method));
-    is_change.then_some(variable)
+    is_change.then(|| index.origin(variable))
 }
 
 /// Other names under which some file imports a name.
@@ -350,15 +353,6 @@ fn caller(statement: &Statement, reference: &Reference) -> Option<Symbol> {
     functions.find(|function| function.range.contains(reference.range)).map(|function| function.name)
 }
 
-/// The variable that a reference names with its whole path.
-fn whole(index: &Index, definition: DefinitionId, reference: &Reference) -> Option<Variable> {
-    let resolution = index.resolve(definition, reference);
-    match resolution.entity {
-        Entity::Variable(variable) if resolution.consumed == reference.path.len() => Some(variable),
-        _ => None,
-    }
-}
-
 /// Whether anything but what is written out is an argument of the call.
 fn takes_object(index: &Index, definition: DefinitionId, call: &Call) -> bool {
     let references = index.statement(definition).references.iter();
@@ -375,7 +369,7 @@ fn takes_definition(index: &Index, definition: DefinitionId, call: &Call) -> boo
     let mut arguments =
         references.filter(|reference| reference.role == Role::Argument && call.range.contains(reference.range));
     arguments.any(|argument| {
-        whole(index, definition, argument).is_some_and(|Variable { file, name }| {
+        index.resolve_whole(definition, argument).is_some_and(|Variable { file, name }| {
             let mut binders = index.file(file).binders(index.file(file).facts.name(name));
             binders.any(|(_, binding)| matches!(binding.kind, BindingKind::Class | BindingKind::Function))
         })

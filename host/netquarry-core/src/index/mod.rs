@@ -7,6 +7,7 @@ mod imports;
 mod lineage;
 mod mutations;
 mod operators;
+mod origins;
 mod view;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -130,7 +131,9 @@ pub struct Index {
     imports: ImportGraph,
     /// By file and statement, the meaning of the statement's references, once somebody asked.
     resolutions: Vec<Vec<OnceLock<Vec<Resolution>>>>,
-    /// The statements that change a variable, in the order in which they run.
+    /// What each variable was made from that is only another name of it.
+    origins: HashMap<Variable, Variable>,
+    /// The statements that change an object, in the order in which they run.
     mutations: HashMap<Variable, Vec<DefinitionId>>,
     /// The names of all attributes that a statement at module level assigns, of whatever object.
     assigned_attributes: HashSet<Box<str>>,
@@ -150,6 +153,7 @@ impl Index {
             kept_imports: kept_imports.iter().cloned().chain(["torch".to_owned()]).collect(),
             imports: ImportGraph::default(),
             resolutions: Vec::new(),
+            origins: HashMap::new(),
             mutations: HashMap::new(),
             assigned_attributes: HashSet::new(),
             effects: Effects::default(),
@@ -163,6 +167,7 @@ impl Index {
             }
         }
         index.imports = ImportGraph::build(&index);
+        index.origins = origins::of(&index);
         index.mutations = mutations::of(&index);
         index.assigned_attributes = mutations::assigned_attributes(&index);
         index.effects = Effects::of(&index);
@@ -251,12 +256,29 @@ impl Index {
         self.assigned_attributes.contains(name)
     }
 
-    /// The statements that change `variable` after it was bound, in the order in which CPython would run them.
-    pub fn mutations_of(&self, variable: Variable) -> &[DefinitionId] {
-        self.mutations.get(&variable).map_or(&[], Vec::as_slice)
+    /// The variable that first held the object of which `variable` is another name: of `LAYERS` after `LAYERS = TABLE`,
+    /// that is `TABLE`. Itself where it is no other name.
+    pub fn origin(&self, variable: Variable) -> Variable {
+        origins::end(&self.origins, variable)
     }
 
-    /// What calls of functions change.
+    /// The variables that are other names, and what each was made from.
+    pub fn other_names(&self) -> impl Iterator<Item = (Variable, Variable)> {
+        self.origins.iter().map(|(name, origin)| (*name, *origin))
+    }
+
+    /// The statements that change the object of `variable` after it was bound, in the order in which CPython would run
+    /// them.
+    pub fn mutations_of(&self, variable: Variable) -> &[DefinitionId] {
+        self.mutations.get(&self.origin(variable)).map_or(&[], Vec::as_slice)
+    }
+
+    /// The decorators and calls that change the object of `variable`, beside those statements.
+    pub fn entries_of(&self, variable: Variable) -> &[Entry] {
+        self.effects.entries(self.origin(variable))
+    }
+
+    /// What calls of functions change, by the variables that first held it.
     pub fn effects(&self) -> &Effects {
         &self.effects
     }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{DefinitionId, FileId, Index, Variable};
-use crate::facts::{Mutation, MutationKind, StatementKind};
+use crate::facts::{BindingKind, Mutation, MutationKind, StatementKind};
 use crate::resolve::Entity;
 
 /// Methods of the built-in containers that change them. A call of any other method on an object that another module made
@@ -48,6 +48,14 @@ pub(super) fn of(index: &Index) -> HashMap<Variable, Vec<DefinitionId>> {
             for mutation in &statement.mutations {
                 if let Some(variable) = target(index, definition, mutation) {
                     mutations.entry(variable).or_default().push(definition);
+                }
+            }
+            // `TABLE |= {"x": x}` where `TABLE` is imported changes what another module made.
+            let augmented = statement.bindings.iter().filter(|binding| binding.kind == BindingKind::Augmented);
+            for variable in augmented.map(|binding| Variable { file: id, name: binding.name }) {
+                let origin = index.origin(variable);
+                if origin != variable {
+                    mutations.entry(origin).or_default().push(definition);
                 }
             }
         }
@@ -113,6 +121,7 @@ fn target(index: &Index, definition: DefinitionId, mutation: &Mutation) -> Optio
     path.extend(mutation.path.iter().map(|part| facts.name(*part)));
     let (entity, rest) = index.resolve_parts(definition.file, &path);
     let Entity::Variable(variable) = entity else { return None };
+    let variable = index.origin(variable);
     let is_making = is_making(index, definition, variable, rest, mutation.kind == MutationKind::Decorator);
     let belongs = match mutation.kind {
         // A call of the object itself: `registry.register(x)` where `registry` is a module.
