@@ -142,6 +142,8 @@ pub struct TensorShape {
 pub const ARGUMENTS_NOT_FOUND: &str = "arguments_not_found";
 /// With which a note begins where nothing can be said about a block beside its upstream class.
 pub const PARITY_UNKNOWN: &str = "parity_unknown";
+/// Begins a note that says which function of upstream gave the arguments that were used.
+pub const UPSTREAM_ARGUMENTS: &str = "upstream_arguments";
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Evidence {

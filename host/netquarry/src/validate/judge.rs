@@ -83,11 +83,12 @@ impl Judge<'_> {
             // Our own code reports one level after the other. Whatever is out of order is not heard, and the level that
             // it is about stays open.
             Event::Passed { .. } | Event::Failed { .. } | Event::Inapplicable { .. } | Event::Undecided { .. } => {}
-            // These belong to replays and lookups.
+            // These belong to other tasks.
             Event::Imported { .. }
             | Event::Leaves { .. }
             | Event::Values { .. }
             | Event::Answers { .. }
+            | Event::Harvested { .. }
             | Event::Stopped { .. } => {}
         }
     }

@@ -20,6 +20,7 @@ mod access;
 mod classify;
 mod filter;
 mod follow;
+mod harvest;
 mod judge;
 pub mod lookup;
 mod parity;

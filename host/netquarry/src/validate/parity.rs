@@ -72,6 +72,7 @@ impl Observation {
                 | Event::Passed { .. }
                 | Event::Failed { .. }
                 | Event::Answers { .. }
+                | Event::Harvested { .. }
                 | Event::Inapplicable { .. }
                 | Event::Undecided { .. } => {}
             }

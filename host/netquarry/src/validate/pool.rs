@@ -18,6 +18,7 @@ use tempfile::TempDir;
 
 use super::access::{Access, Grant};
 use super::follow::Run;
+use super::harvest::{self, Harvest, Harvests, Suggestion};
 use super::lookup::{Answer, Questions};
 use super::parity::{self, Observation, Parity, Question, Side};
 use super::protocol::{ChildJob, Event, Settings, Task};
@@ -35,7 +36,7 @@ const CHILDREN_IN_A_LIFE: u64 = 2000;
 /// How many upstreams are kept within reach. Jobs come source by source, and those of one source may differ in what is
 /// installed for them.
 const TREES: usize = 3;
-/// How much a replay or a lookup may report: a line for each entry of the state dictionary, and the values of one of them.
+/// How much a replay, a lookup or a harvest may report: a line for each entry of the state dictionary, and the values of one of them.
 const REPLAY_REPORT_BYTES: usize = 16 << 20;
 
 /// What validation took. Figures differ from run to run and belong to no verdict.
@@ -121,6 +122,7 @@ struct Pool<'a> {
     filters: Vec<String>,
     importer_filters: Vec<String>,
     places: Vec<Place>,
+    harvests: Harvests,
     statistics: Mutex<WorkerStatistics>,
 }
 
@@ -224,36 +226,17 @@ impl<'a> Pool<'a> {
             filters: filter::programs(),
             importer_filters: filter::importer_programs(),
             places: (0..slots.div_ceil(CHILDREN_AT_ONCE)).map(|_| Place::default()).collect(),
+            harvests: Harvests::default(),
             statistics: Mutex::default(),
         }
     }
 
     fn answers(&self, questions: &Questions, place: &Place) -> Result<Result<Vec<Answer>, String>, ValidateError> {
-        let upstream = &questions.upstream;
-        let job = Job {
-            id: upstream.module.clone(),
-            file: PathBuf::from(&upstream.module),
-            class_name: upstream.class_name.clone(),
-            blocked_packages: Vec::new(),
-            operator_packages: Vec::new(),
-            layers: Arc::default(),
-            arguments: None,
-            line_map: Vec::new(),
-            upstream: Some(upstream.clone()),
-        };
-        let lost = || Ok(Err("the Python worker ended while it looked".to_owned()));
-        let tree = match self.tree(place, upstream)? {
-            Ok(tree) => tree,
-            Err(WorkerLost(_)) => return lost(),
-        };
-        // What cannot be imported is for the child to say, name by name.
-        let Reached { worker, .. } = tree.reach(&upstream.module);
-        let attempted = match self.run(&job, &worker, Task::LookUp(&questions.lookups))? {
+        let job = upstream_job(&questions.upstream);
+        let task = Task::LookUp(&questions.lookups);
+        let attempted = match self.run_upstream(&job, &questions.upstream, place, task)? {
             Ok(attempted) => attempted,
-            Err(WorkerLost(_)) => {
-                self.forget(place, Warmth::Torch, &worker);
-                return lost();
-            }
+            Err(WorkerLost(_)) => return Ok(Err("the Python worker ended while it looked".to_owned())),
         };
         let told = attempted.run.events.iter().find_map(|event| match event {
             Event::Answers { answers } if !attempted.run.forged => Some(answers.clone()),
@@ -264,6 +247,35 @@ impl<'a> Pool<'a> {
         Ok(told.ok_or_else(silence))
     }
 
+    /// What upstream's module gives to its classes; nothing where that cannot be found out.
+    fn harvest(&self, upstream: &Upstream, place: &Place) -> Result<Harvest, ValidateError> {
+        let outcome = self.run_upstream(&upstream_job(upstream), upstream, place, Task::Harvest(&upstream.module))?;
+        Ok(match outcome {
+            Ok(attempted) if !attempted.run.forged => harvest::of(&attempted.run.events),
+            Ok(_) | Err(WorkerLost(_)) => Harvest::new(),
+        })
+    }
+
+    /// Runs a task where upstream's module is, as far as that can be imported: what cannot is for the child to say.
+    fn run_upstream(
+        &self,
+        job: &Job,
+        upstream: &Upstream,
+        place: &Place,
+        task: Task<'_>,
+    ) -> Result<Result<Attempted, WorkerLost>, ValidateError> {
+        let tree = match self.tree(place, upstream)? {
+            Ok(tree) => tree,
+            Err(lost) => return Ok(Err(lost)),
+        };
+        let Reached { worker, .. } = tree.reach(&upstream.module);
+        let outcome = self.run(job, &worker, task)?;
+        if outcome.is_err() {
+            self.forget(place, Warmth::Torch, &worker);
+        }
+        Ok(outcome)
+    }
+
     /// Runs the job, a second time where its environment may have been at fault.
     fn verdict(&self, job: &Job, place: &Place) -> Result<Verdict, ValidateError> {
         let warmth = Warmth::of(job, self.options.level);
@@ -272,12 +284,13 @@ impl<'a> Pool<'a> {
         loop {
             let outcome = match lost {
                 // The job may be what ended the worker. In a worker of its own it can do that to nobody else.
-                true => self.run(job, &self.start(warmth)?, Task::Climb)?,
-                false => self.run_shared(job, place.worker(warmth), warmth)?,
+                true => self.run(job, &self.start(warmth)?, Task::Climb(None))?,
+                false => self.run_shared(job, place.worker(warmth), warmth, None)?,
             };
             let (verdict, again) = match outcome {
                 Ok(attempted) => {
-                    let mut verdict = judge::verdict(job, &attempted, self.environment, self.options);
+                    let verdict = judge::verdict(job, &attempted, self.environment, self.options);
+                    let mut verdict = self.with_arguments_of_upstream(job, place, warmth, verdict)?;
                     self.compare(job, place, warmth, &mut verdict)?;
                     let transient = verdict.failure.as_ref().is_some_and(|failure| failure.class.is_transient());
                     (verdict, transient && attempt < self.options.attempts)
@@ -298,6 +311,26 @@ impl<'a> Pool<'a> {
             thread::sleep(self.options.back_off * 2_u32.saturating_pow(attempt - 1));
             attempt += 1;
         }
+    }
+
+    /// Where no arguments were found and upstream is at hand, the verdict with those that upstream itself gives.
+    fn with_arguments_of_upstream(
+        &self,
+        job: &Job,
+        place: &Place,
+        warmth: Warmth,
+        verdict: Verdict,
+    ) -> Result<Verdict, ValidateError> {
+        let wanting = harvest::wanting(job, &verdict).filter(|_| self.options.level >= Level::Parity);
+        let Some(upstream) = wanting else { return Ok(verdict) };
+        let harvest = self.harvests.of(upstream, || self.harvest(upstream, place))?;
+        let Some(suggestion) = harvest.get(&job.class_name) else { return Ok(verdict) };
+        // A worker that is lost with it costs the suggestion.
+        let Ok(attempted) = self.run_shared(job, place.worker(warmth), warmth, Some(suggestion))? else {
+            return Ok(verdict);
+        };
+        let suggested = judge::verdict(job, &attempted, self.environment, self.options);
+        Ok(harvest::better(verdict, suggested, suggestion))
     }
 
     /// Compares the block with upstream's where that was asked for and there is an instance to compare.
@@ -437,9 +470,10 @@ impl<'a> Pool<'a> {
         job: &Job,
         place: &Mutex<Option<Shared>>,
         warmth: Warmth,
+        suggested: Option<&Suggestion>,
     ) -> Result<Result<Attempted, WorkerLost>, ValidateError> {
         let worker = self.shared(place, warmth)?.child();
-        let outcome = self.run(job, &worker, Task::Climb)?;
+        let outcome = self.run(job, &worker, Task::Climb(suggested))?;
         if outcome.is_err() {
             place.lock().expect("nothing panics here").take_if(|current| Arc::ptr_eq(&current.worker, &worker));
         }
@@ -484,8 +518,8 @@ impl<'a> Pool<'a> {
         };
         let limits = Limits {
             report_bytes: match task {
-                Task::Climb => self.options.limits.report_bytes,
-                Task::Replay(_) | Task::LookUp(_) => REPLAY_REPORT_BYTES,
+                Task::Climb(_) => self.options.limits.report_bytes,
+                Task::Replay(_) | Task::LookUp(_) | Task::Harvest(_) => REPLAY_REPORT_BYTES,
             },
             ..self.options.limits.clone()
         };
@@ -509,9 +543,11 @@ impl<'a> Pool<'a> {
                 operator_packages: operators,
                 layers,
                 arguments: job.arguments.as_ref(),
+                suggested: task.suggested(),
                 scratch: &scratch_path,
                 replay: task.replay(),
                 lookups: task.lookups(),
+                harvest: task.harvest(),
                 probe: None,
             },
             ruleset.as_ref().map(AsFd::as_fd),
@@ -528,6 +564,21 @@ impl<'a> Pool<'a> {
 
     fn statistics(&self, change: impl FnOnce(&mut WorkerStatistics)) {
         change(&mut self.statistics.lock().expect("nothing panics here"));
+    }
+}
+
+/// What is asked of a module of upstream itself, and of no bundle.
+fn upstream_job(upstream: &Upstream) -> Job {
+    Job {
+        id: upstream.module.clone(),
+        file: PathBuf::from(&upstream.module),
+        class_name: upstream.class_name.clone(),
+        blocked_packages: Vec::new(),
+        operator_packages: Vec::new(),
+        layers: Arc::default(),
+        arguments: None,
+        line_map: Vec::new(),
+        upstream: Some(upstream.clone()),
     }
 }
 

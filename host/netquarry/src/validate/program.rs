@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use super::ValidateError;
 
 /// Paths below the folder that Python is started with, and the texts.
-pub(super) const FILES: [(&str, &str); 19] = [
+pub(super) const FILES: [(&str, &str); 20] = [
     ("__main__.py", include_str!("python/__main__.py")),
     ("netquarry_worker/__init__.py", include_str!("python/netquarry_worker/__init__.py")),
     ("netquarry_worker/arguments.py", include_str!("python/netquarry_worker/arguments.py")),
@@ -19,6 +19,7 @@ pub(super) const FILES: [(&str, &str); 19] = [
     ("netquarry_worker/confinement.py", include_str!("python/netquarry_worker/confinement.py")),
     ("netquarry_worker/constructions.py", include_str!("python/netquarry_worker/constructions.py")),
     ("netquarry_worker/guesses.py", include_str!("python/netquarry_worker/guesses.py")),
+    ("netquarry_worker/harvest.py", include_str!("python/netquarry_worker/harvest.py")),
     ("netquarry_worker/inputs.py", include_str!("python/netquarry_worker/inputs.py")),
     ("netquarry_worker/levels.py", include_str!("python/netquarry_worker/levels.py")),
     ("netquarry_worker/lookups.py", include_str!("python/netquarry_worker/lookups.py")),

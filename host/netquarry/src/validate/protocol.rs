@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::harvest::Suggestion;
 use super::lookup::{Answer, Lookup};
 use super::scrub::Places;
 use netquarry_core::verdict::TensorShape;
@@ -65,11 +66,15 @@ pub(super) struct ChildJob<'a> {
     /// Folders to put on the path, behind all others.
     pub(super) layers: Vec<&'a std::path::Path>,
     pub(super) arguments: Option<&'a netquarry_core::shim::BlockArguments>,
+    /// Arguments to try before others.
+    pub(super) suggested: Option<&'a Suggestion>,
     pub(super) scratch: &'a str,
     /// Instead of climbing: repeat what an earlier child did.
     pub(super) replay: Option<&'a Replay<'a>>,
     /// Instead of climbing: look names up.
     pub(super) lookups: Option<&'a [Lookup]>,
+    /// Instead of climbing: see what the functions of this module of upstream give to its classes.
+    pub(super) harvest: Option<&'a str>,
     /// Instead of climbing: try what the sandbox has to refuse.
     pub(super) probe: Option<&'a Probe>,
 }
@@ -87,33 +92,38 @@ pub(super) struct Probe {
 /// What a child is to do.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Task<'a> {
-    Climb,
+    /// With arguments to try before others.
+    Climb(Option<&'a Suggestion>),
     Replay(&'a Replay<'a>),
     LookUp(&'a [Lookup]),
+    /// Of the module of this name.
+    Harvest(&'a str),
 }
 
 impl<'a> Task<'a> {
     /// Whether it needs upstream's own modules within reach.
     pub(super) fn meets_upstream(&self) -> bool {
         match self {
-            Self::Climb => false,
+            Self::Climb(_) => false,
             Self::Replay(replay) => replay.upstream.is_some(),
-            Self::LookUp(_) => true,
+            Self::LookUp(_) | Self::Harvest(_) => true,
         }
+    }
+
+    pub(super) fn suggested(self) -> Option<&'a Suggestion> {
+        if let Self::Climb(suggested) = self { suggested } else { None }
     }
 
     pub(super) fn replay(self) -> Option<&'a Replay<'a>> {
-        match self {
-            Self::Replay(replay) => Some(replay),
-            Self::Climb | Self::LookUp(_) => None,
-        }
+        if let Self::Replay(replay) = self { Some(replay) } else { None }
     }
 
     pub(super) fn lookups(self) -> Option<&'a [Lookup]> {
-        match self {
-            Self::LookUp(lookups) => Some(lookups),
-            Self::Climb | Self::Replay(_) => None,
-        }
+        if let Self::LookUp(lookups) = self { Some(lookups) } else { None }
+    }
+
+    pub(super) fn harvest(self) -> Option<&'a str> {
+        if let Self::Harvest(module) = self { Some(module) } else { None }
     }
 }
 
@@ -202,6 +212,12 @@ pub(super) enum Event {
     /// One for each name that was to be looked up.
     Answers {
         answers: Vec<Answer>,
+    },
+    /// What a class of upstream's module was given.
+    Harvested {
+        class_name: String,
+        #[serde(flatten)]
+        suggestion: Suggestion,
     },
     /// A replay ends before its time.
     Stopped {

@@ -86,9 +86,11 @@ pub fn probe(environment: &Environment) -> Result<Sandbox, ValidateError> {
         operator_packages: &[],
         layers: Vec::new(),
         arguments: None,
+        suggested: None,
         scratch: &scratch.path().to_string_lossy(),
         replay: None,
         lookups: None,
+        harvest: None,
         probe: Some(&outside.probe),
     };
     let mut layers = match worker.run(&job, ruleset.as_ref().map(AsFd::as_fd), &limits) {

@@ -1,10 +1,11 @@
 """Arguments as Python expressions, so that whoever reads the record can repeat what was done.
 
-An expression may use `torch`, `nn`, `types` and every name of the module that defines the block.
+An expression may use `torch`, `nn`, `types`, `functools` and every name of the module that defines the block.
 """
 
 import ast
 import builtins
+import functools
 import inspect
 import sys
 import types
@@ -66,17 +67,30 @@ def scope_of(block):
     import torch
 
     module = sys.modules.get(block.__module__)
-    return {**(vars(module) if module else {}), "torch": torch, "nn": torch.nn, "types": types}
+    own = vars(module) if module else {}
+    return {**own, "torch": torch, "nn": torch.nn, "types": types, "functools": functools}
 
 
 def evaluate(expression, scope):
     """Raises `NotInScope` where the module of the block does not have what an expression names: upstream may have it in
     another one."""
     tree = ast.parse(expression, mode="eval")
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and node.id not in scope and not hasattr(builtins, node.id):
-            raise NotInScope(f"`{expression}` names {node.id!r}, which the module of the block does not have")
+    for name in missing(tree, scope):
+        raise NotInScope(f"`{expression}` names {name!r}, which the module of the block does not have")
     return eval(compile(tree, "<argument>", "eval"), dict(scope))
+
+
+def missing(tree, scope):
+    """The names in an expression that nothing stands for."""
+    names = (node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
+    return [name for name in names if name not in scope and not hasattr(builtins, name)]
+
+
+def in_scope(expressions, block):
+    """Those of the expressions that name nothing that the module of the block does not have."""
+    scope = scope_of(block)
+    parsed = {name: ast.parse(expression, mode="eval") for name, expression in expressions.items()}
+    return {name: expressions[name] for name, tree in parsed.items() if not missing(tree, scope)}
 
 
 def call(block, parameters, expressions):

@@ -3,7 +3,7 @@
 import os
 import sys
 
-from netquarry_worker import barrier, canaries, confinement, levels, lookups, replay, report
+from netquarry_worker import barrier, canaries, confinement, harvest, levels, lookups, replay, report
 
 FINISHED = 0
 HARNESS_FAILED = 70
@@ -33,13 +33,15 @@ def run(job, sources, descriptors, settings, parent):
         # Behind the environment, so that nothing stands in the place of what torch was imported with.
         sys.path.extend(job["layers"])
         barrier.install(sources, job["operator_packages"])
-        climbs = not job["replay"] and not job["lookups"]
+        climbs = not (job["replay"] or job["lookups"] or job["harvest"])
         bundle = levels.Bundle(job) if climbs else None
     except Exception as error:
         reporter.send("harness", exception=report.describe(error))
         return HARNESS_FAILED
     if job["lookups"]:
         lookups.run(job, reporter)
+    elif job["harvest"]:
+        harvest.run(job, reporter)
     elif job["replay"]:
         replay.run(job, reporter)
     else:

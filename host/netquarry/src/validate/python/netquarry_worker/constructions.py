@@ -33,7 +33,8 @@ FAR = 3.0
 class Constructions:
     """The instances of one block, one after the other."""
 
-    def __init__(self, block, given, seed):
+    def __init__(self, block, given, seed, suggested=None):
+        """`given` are arguments that hold; `suggested` those that are tried first."""
         self.block = block
         self.given = given
         self.seed = seed
@@ -53,7 +54,8 @@ class Constructions:
         self.last_error = None
         # What the attempt that gave the last instance cost, and was made with.
         self.current = None
-        self.push(0.0, given | {name: found[0] for name, found in self.guesses.items()})
+        suggested = arguments.in_scope(suggested or {}, block)
+        self.push(0.0, {name: found[0] for name, found in self.guesses.items()} | suggested | given)
 
     def next(self, error=None):
         """An instance and the expressions that made it. `error` is what a forward pass of the last one raised."""

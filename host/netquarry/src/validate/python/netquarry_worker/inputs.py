@@ -115,8 +115,9 @@ NO_TENSOR = re.compile(
 GRAPH = re.compile(r"(hyper)?edge_index|adj_t")
 
 
-def run_forward(model, constructor, given, seed, tries=TRIES):
-    """Runs a forward pass; returns the evidence for the record."""
+def run_forward(model, constructor, given, seed, tries=TRIES, suggested=None):
+    """Runs a forward pass; returns the evidence for the record. `given` are inputs that hold; those that are `suggested`
+    are tried first, as they are."""
     model.eval()
     parameters = parameters_of(model)
     required = [parameter for parameter in parameters if arguments.is_required(parameter) or parameter.name in given]
@@ -124,6 +125,15 @@ def run_forward(model, constructor, given, seed, tries=TRIES):
     required = required or [parameter for parameter in parameters if parameter.kind is not parameter.VAR_KEYWORD][:1]
     search = Search(model, constructor, required, given)
     first_error = last_error = None
+    if suggested:
+        named = [parameter for parameter in parameters if parameter.name in suggested]
+        try:
+            expressions = {parameter.name: (suggested | given)[parameter.name] for parameter in named}
+            return pass_through(model, named, expressions, seed)
+        except Exception as error:
+            if arguments.no_fault_of_arguments(error):
+                raise
+            first_error = last_error = error
     for _ in range(tries):
         attempt = search.next()
         if attempt is None:

@@ -51,6 +51,8 @@ class Bundle:
         self.path = job["file"]
         self.class_name = job["class_name"]
         self.given = job["arguments"]
+        # What upstream gives to the class somewhere.
+        self.suggested = job["suggested"]
         with open(self.path, "rb") as file:
             self.source = file.read()
         self.tree = None
@@ -150,7 +152,8 @@ def module_name(path):
 
 def construct(bundle):
     given = bundle.given["constructor"] if bundle.given else {}
-    bundle.constructions = Constructions(bundle.block, given, seed)
+    suggested = bundle.suggested["constructor"] if bundle.suggested else {}
+    bundle.constructions = Constructions(bundle.block, given, seed, suggested)
     bundle.model, bundle.constructor_arguments = bundle.constructions.next()
     return evidence_of_instance(bundle)
 
@@ -169,11 +172,12 @@ def forward(bundle):
     if type(bundle.model).forward is torch.nn.Module.forward:
         raise arguments.NotFound("the block has no forward method")
     given = bundle.given["forward"] if bundle.given else {}
+    suggested = bundle.suggested["forward"] if bundle.suggested else None
     first = None
     tries = inputs.TRIES
     for _ in range(INSTANCES):
         try:
-            evidence = inputs.run_forward(bundle.model, bundle.constructor_arguments, given, seed, tries)
+            evidence = inputs.run_forward(bundle.model, bundle.constructor_arguments, given, seed, tries, suggested)
         except arguments.NotFound as reason:
             first = first or reason
             tries = inputs.TRIES_OF_LATER
