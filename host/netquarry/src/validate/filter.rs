@@ -28,9 +28,8 @@ const MEMORY: &[i64] = &[
     libc::SYS_membarrier,
 ];
 
-/// Landlock decides which files.
+/// Landlock decides which files. Opening one is listed with its arguments.
 const FILES: &[i64] = &[
-    libc::SYS_openat,
     libc::SYS_close,
     libc::SYS_close_range,
     libc::SYS_read,
@@ -49,7 +48,6 @@ const FILES: &[i64] = &[
     libc::SYS_fsync,
     libc::SYS_fdatasync,
     libc::SYS_ftruncate,
-    libc::SYS_truncate,
     libc::SYS_fallocate,
     libc::SYS_fadvise64,
     libc::SYS_copy_file_range,
@@ -162,7 +160,6 @@ const FACTS: &[i64] = &[
 /// registers.
 #[cfg(target_arch = "x86_64")]
 const OF_THE_PROCESSOR: &[i64] = &[
-    libc::SYS_open,
     libc::SYS_stat,
     libc::SYS_lstat,
     libc::SYS_access,
@@ -278,11 +275,22 @@ fn allowed() -> Rules {
     let mut allowed: Rules =
         ALLOWED.iter().flat_map(|group| group.iter()).map(|number| (*number, Vec::new())).collect();
     allowed.insert(libc::SYS_ioctl, CONTROLS.map(|request| rule([equals(1, request)])).into());
+    allowed.insert(libc::SYS_openat, opening(2));
+    #[cfg(target_arch = "x86_64")]
+    allowed.insert(libc::SYS_open, opening(1));
     allowed.insert(libc::SYS_fcntl, ABOUT_DESCRIPTORS.map(|command| rule([equals(1, unsigned(command))])).into());
     // One of datagrams would send to any socket that has a path.
     let stream = has_flags(1, KIND_OF_SOCKET, libc::SOCK_STREAM);
     allowed.insert(libc::SYS_socketpair, vec![rule([equals(0, unsigned(libc::AF_UNIX)), stream])]);
     allowed
+}
+
+/// The first versions of Landlock let everybody empty a file who may read it: by opening it for that, or by `truncate`, which is
+/// not listed. With the flags in `argument`, a file is emptied by who opens it to write to it or by nobody.
+fn opening(argument: u8) -> Vec<SeccompRule> {
+    let empties_nothing = has_flags(argument, libc::O_TRUNC, 0);
+    let writes = [libc::O_WRONLY, libc::O_RDWR].map(|access| has_flags(argument, libc::O_ACCMODE, access));
+    [empties_nothing].into_iter().chain(writes).map(|condition| rule([condition])).collect()
 }
 
 /// The list is installed last: after it, no filter can be installed.

@@ -1,6 +1,6 @@
 # failure: policy_violation at execute
-# message: PermissionError: [Errno 13]
-# layer: landlock
+# message: PermissionError: [Errno 1]
+# layer: seccomp
 # effect: file
 import os
 

@@ -1,6 +1,6 @@
 # failure: policy_violation at execute
-# message: PermissionError: [Errno 13] Permission denied
-# layer: landlock
+# message: PermissionError: [Errno 1] Operation not permitted
+# layer: seccomp
 # effect: installed
 import os
 

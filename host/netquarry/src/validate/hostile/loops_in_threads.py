@@ -4,5 +4,5 @@
 import itertools
 import threading
 
-for _ in range(8):
+for _ in range(4):
     threading.Thread(target=all, args=(itertools.repeat(True),)).start()

@@ -1,4 +1,4 @@
-# failure: api_drift at execute
+# failure: api_drift at construct
 # layer: worker
 import sys
 import types

@@ -2,8 +2,8 @@
 # message: PermissionError: [Errno 1]
 # layer: seccomp
 # effect: processes
-import time
+"""By what `multiprocessing` starts a fresh interpreter with."""
+import sys
+from multiprocessing import util
 
-import torch
-
-torch.multiprocessing.get_context("spawn").Process(target=time.sleep, args=(1000,)).start()
+util.spawnv_passfds(sys.executable.encode(), [sys.executable, "-c", "import time; time.sleep(1000)"], ())

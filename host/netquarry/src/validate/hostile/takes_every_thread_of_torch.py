@@ -1,5 +1,5 @@
 # level: construct
-# note: arguments_not_found: forward: no_report with guessed arguments
+# note: arguments_not_found: forward
 # layer: rlimits
 # effect: processes
 import torch

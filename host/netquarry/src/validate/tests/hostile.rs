@@ -41,6 +41,7 @@ fn hostile_bundles_get_their_verdicts_and_nothing_else() {
     println!("the tier is {}, by {}", sandbox().tier().name(), sandbox().layers.join(", "));
     assert!(cases.len() >= 90, "there are {} cases", cases.len());
     assert_eq!(sandbox().tier(), Tier::Confined);
+    assert!(sandbox().layers.iter().any(|layer| layer == "capabilities"), "root is as any other user");
     for case in &cases {
         let is_known =
             |key: &str, known: &[&str]| case.keys.get(key).is_none_or(|value| known.contains(&value.as_str()));
