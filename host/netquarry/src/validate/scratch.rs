@@ -88,7 +88,7 @@ mod tests {
         fs::create_dir_all(scratch.path().join("wide/a/b")).unwrap();
         fs::create_dir(scratch.path().join("wide/c")).unwrap();
         fs::write(scratch.path().join("wide/c/file"), "").unwrap();
-        fs::set_permissions(scratch.path().join("wide/c"), Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(scratch.path().join("wide/c"), Permissions::from_mode(0o000)).unwrap();
         dig(scratch.path(), 5000);
         drop(scratch);
         let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect();

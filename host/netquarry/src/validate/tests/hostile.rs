@@ -9,11 +9,13 @@
 //! that nothing else on the machine has, `CANARY_PORT` for a port on which somebody listens and `CANARY_FREE_PORT` for
 //! one on which nobody does. After each, the host looks for itself whether anything happened, whatever the verdict says.
 
+use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
-use std::net::{TcpListener, UdpSocket};
+use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::os::unix::fs::MetadataExt;
-use std::os::unix::net::{UnixDatagram, UnixListener};
+use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use tempfile::TempDir;
@@ -33,6 +35,7 @@ pub(super) fn hostile_cases() -> Vec<Case> {
 }
 
 #[test]
+#[expect(clippy::print_stdout, reason = "what a test prints is for whoever runs it")]
 fn hostile_bundles_get_their_verdicts_and_nothing_else() {
     let cases = hostile_cases();
     let count = |key: &str| cases.iter().filter(|case| case.keys.contains_key(key)).count();
@@ -62,7 +65,47 @@ fn hostile_bundles_get_their_verdicts_and_nothing_else() {
     assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
 }
 
+#[test]
+fn what_happens_outside_is_noticed() {
+    let noticed = |happen: &dyn Fn(&Outside) -> Box<dyn Any>| {
+        let outside = Outside::new();
+        assert_eq!(outside.traces(), [""; 0]);
+        let _kept = happen(&outside);
+        outside.traces().join(", ")
+    };
+    let in_folder = |outside: &Outside, name: &str| outside.folder.path().join(name);
+    let write = |name: &'static str| noticed(&|outside| Box::new(fs::write(in_folder(outside, name), "x")));
+    assert!(write("planted").ends_with("planted is not as it was"));
+    assert!(write("victim").ends_with("victim is not as it was"));
+    let remove = noticed(&|outside| Box::new(fs::remove_file(in_folder(outside, "victim"))));
+    assert!(remove.ends_with("victim is not as it was"));
+    let connect = noticed(&|outside| Box::new(TcpStream::connect(("127.0.0.1", outside.port)).unwrap()));
+    assert_eq!(connect, "there was a connection: Ok(())");
+    let local = noticed(&|outside| Box::new(UnixStream::connect(in_folder(outside, "stream")).unwrap()));
+    assert_eq!(local, "there was a local connection: Ok(())");
+    let datagram = noticed(&|outside| {
+        Box::new(UnixDatagram::unbound().unwrap().send_to(b"x", in_folder(outside, "datagrams")).unwrap())
+    });
+    assert_eq!(datagram, "there was a local datagram: Ok(())");
+    let listen = noticed(&|outside| Box::new(TcpListener::bind(("127.0.0.1", outside.free_port)).unwrap()));
+    assert!(listen.starts_with("somebody listens: "), "{listen}");
+
+    let name = Outside::new().name;
+    let worker = Serving { process: "another".into(), folder: name.clone(), content: BTreeSet::new() };
+    assert_eq!(worker.others(&name), [""; 0].map(PathBuf::from));
+    let mut process = Command::new("sh").args(["-c", "read line", &name]).stdin(Stdio::piped()).spawn().unwrap();
+    // A program that has just been started has no command line yet.
+    let is_seen = (0..100).any(|_| {
+        thread::sleep(Duration::from_millis(20));
+        worker.others(&name).len() == 1
+    });
+    assert!(is_seen);
+    process.kill().unwrap();
+    process.wait().unwrap();
+}
+
 /// Runs the bundles one after another, each followed by the bystander; returns what is wrong, in sentences.
+#[expect(clippy::print_stdout, reason = "what a test prints is for whoever runs it")]
 fn run_in_sight(cases: &[&Case], [seconds, processor_seconds]: [Option<&String>; 2]) -> Vec<String> {
     let number = |text: &String| text.parse().unwrap();
     let mut options = Options { level: Level::Backward, jobs: 1, ..options() };
@@ -246,7 +289,7 @@ impl Outside {
         Job { file, ..case.job.clone() }
     }
 
-    /// What happened since the last time, in words.
+    /// What is not as it was, or came, in words.
     fn traces(&self) -> Vec<String> {
         let now = snapshot(&self.watched);
         let changed = now.keys().chain(self.files.keys()).filter(|path| now.get(*path) != self.files.get(*path));

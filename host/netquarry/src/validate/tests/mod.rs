@@ -2,8 +2,8 @@
 //!
 //! A case starts with comment lines `# key: value`. `failure: CLASS at LEVEL` or `level: LEVEL` (the highest one
 //! passed, with nothing failed) is needed; `message`, `note`, `upstream`, `constructor` and `output` are compared where
-//! they are given; `blocked` and `operators` are lists of packages; `seconds` is the wall clock's limit, where it
-//! matters; `loses_worker` is there where the bundle has its worker ended.
+//! they are given; `blocked` and `operators` are lists of packages; `loses_worker` is there where the bundle has its
+//! worker ended.
 
 mod hostile;
 
@@ -138,8 +138,7 @@ fn run(jobs: Vec<Job>, options: &Options) -> (BTreeMap<String, Verdict>, WorkerS
 
 /// Cases that cost nothing beside themselves.
 fn calm_cases() -> Vec<Case> {
-    let special = ["loses_worker"];
-    cases().into_iter().filter(|case| !special.iter().any(|key| case.keys.contains_key(*key))).collect()
+    cases().into_iter().filter(|case| !case.keys.contains_key("loses_worker")).collect()
 }
 
 /// Ends the workers that bundles ask for: those whose numbers stand in files of this name in scratch folders. A bundle
