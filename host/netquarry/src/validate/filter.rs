@@ -24,12 +24,12 @@ const MEMORY: &[i64] = &[
     libc::SYS_mprotect,
     libc::SYS_madvise,
     libc::SYS_mincore,
+    libc::SYS_msync,
     libc::SYS_membarrier,
 ];
 
-/// Landlock decides which files.
+/// Landlock decides which files. Opening one is listed with its arguments.
 const FILES: &[i64] = &[
-    libc::SYS_openat,
     libc::SYS_close,
     libc::SYS_close_range,
     libc::SYS_read,
@@ -44,12 +44,10 @@ const FILES: &[i64] = &[
     libc::SYS_dup,
     libc::SYS_dup3,
     libc::SYS_pipe2,
-    libc::SYS_fcntl,
     libc::SYS_flock,
     libc::SYS_fsync,
     libc::SYS_fdatasync,
     libc::SYS_ftruncate,
-    libc::SYS_truncate,
     libc::SYS_fallocate,
     libc::SYS_fadvise64,
     libc::SYS_copy_file_range,
@@ -118,9 +116,9 @@ const WAITING: &[i64] = &[
     libc::SYS_eventfd2,
 ];
 
-/// A pair of sockets leads nowhere but to the other: event loops have one to wake themselves up.
+/// A pair of sockets leads nowhere but to the other: event loops have one to wake themselves up. Making one is listed with
+/// its arguments.
 const SOCKET_PAIRS: &[i64] = &[
-    libc::SYS_socketpair,
     libc::SYS_sendto,
     libc::SYS_recvfrom,
     libc::SYS_sendmsg,
@@ -162,7 +160,6 @@ const FACTS: &[i64] = &[
 /// registers.
 #[cfg(target_arch = "x86_64")]
 const OF_THE_PROCESSOR: &[i64] = &[
-    libc::SYS_open,
     libc::SYS_stat,
     libc::SYS_lstat,
     libc::SYS_access,
@@ -198,7 +195,7 @@ const ALLOWED: [&[i64]; 8] = [MEMORY, FILES, THREADS, SIGNALS, WAITING, SOCKET_P
 
 /// What a process must do that forks, follows and ends children of its own, and what they have to do to confine
 /// themselves. Landlock keeps its signals from others.
-const NEEDED_TO_FORK: [i64; 9] = [
+const NEEDED_TO_FORK: [i64; 11] = [
     libc::SYS_kill,
     libc::SYS_tgkill,
     libc::SYS_wait4,
@@ -208,11 +205,33 @@ const NEEDED_TO_FORK: [i64; 9] = [
     libc::SYS_prlimit64,
     libc::SYS_setrlimit,
     libc::SYS_landlock_restrict_self,
+    libc::SYS_capget,
+    libc::SYS_capset,
 ];
 
 /// Asking whether a descriptor is a terminal, how much can be read from it, and setting how it behaves.
 const CONTROLS: [u64; 6] =
     [libc::TCGETS, libc::TIOCGWINSZ, libc::FIONREAD, libc::FIONBIO, libc::FIOCLEX, libc::FIONCLEX];
+
+/// What may be asked about a descriptor: neither to have signals sent to somebody nor to be told of what others do to a file.
+const ABOUT_DESCRIPTORS: [i32; 13] = [
+    libc::F_DUPFD,
+    libc::F_DUPFD_CLOEXEC,
+    libc::F_GETFD,
+    libc::F_SETFD,
+    libc::F_GETFL,
+    libc::F_SETFL,
+    libc::F_GETLK,
+    libc::F_SETLK,
+    libc::F_SETLKW,
+    libc::F_OFD_GETLK,
+    libc::F_OFD_SETLK,
+    libc::F_OFD_SETLKW,
+    libc::F_GETPIPE_SZ,
+];
+
+/// Without the flags that the kind of a socket comes with.
+const KIND_OF_SOCKET: i32 = 0xf;
 
 const NEW_NAMESPACES: i32 = libc::CLONE_NEWNS
     | libc::CLONE_NEWCGROUP
@@ -231,13 +250,13 @@ pub(super) fn programs() -> Vec<String> {
     };
     let mut allowed = allowed();
     // A thread is made by the same call as a process.
-    allowed.insert(libc::SYS_clone, vec![has_flags(0, libc::CLONE_THREAD, libc::CLONE_THREAD)]);
+    allowed.insert(libc::SYS_clone, vec![rule([has_flags(0, libc::CLONE_THREAD, libc::CLONE_THREAD)])]);
     // `abort` sends a signal to its own thread.
-    allowed.insert(libc::SYS_tgkill, vec![equals(0, OWN_PROCESS.into())]);
+    allowed.insert(libc::SYS_tgkill, vec![rule([equals(0, OWN_PROCESS.into())])]);
     // Reading a limit and setting one are the same call too; the third argument is the new limit.
-    allowed.insert(libc::SYS_prlimit64, vec![is_null(2)]);
+    allowed.insert(libc::SYS_prlimit64, vec![rule([is_null(2)])]);
     let names = [libc::PR_SET_NAME, libc::PR_GET_NAME];
-    allowed.insert(libc::SYS_prctl, names.map(|name| equals(0, u64::from(name.unsigned_abs()))).into());
+    allowed.insert(libc::SYS_prctl, names.map(|name| rule([equals(0, unsigned(name))])).into());
     filters(allowed, architecture)
 }
 
@@ -248,15 +267,30 @@ pub(super) fn importer_programs() -> Vec<String> {
     };
     let mut allowed = allowed();
     allowed.extend(NEEDED_TO_FORK.map(|number| (number, Vec::new())));
-    allowed.insert(libc::SYS_clone, vec![has_flags(0, NEW_NAMESPACES, 0)]);
+    allowed.insert(libc::SYS_clone, vec![rule([has_flags(0, NEW_NAMESPACES, 0)])]);
     filters(allowed, architecture)
 }
 
 fn allowed() -> Rules {
     let mut allowed: Rules =
         ALLOWED.iter().flat_map(|group| group.iter()).map(|number| (*number, Vec::new())).collect();
-    allowed.insert(libc::SYS_ioctl, CONTROLS.map(|request| equals(1, request)).into());
+    allowed.insert(libc::SYS_ioctl, CONTROLS.map(|request| rule([equals(1, request)])).into());
+    allowed.insert(libc::SYS_openat, opening(2));
+    #[cfg(target_arch = "x86_64")]
+    allowed.insert(libc::SYS_open, opening(1));
+    allowed.insert(libc::SYS_fcntl, ABOUT_DESCRIPTORS.map(|command| rule([equals(1, unsigned(command))])).into());
+    // One of datagrams would send to any socket that has a path.
+    let stream = has_flags(1, KIND_OF_SOCKET, libc::SOCK_STREAM);
+    allowed.insert(libc::SYS_socketpair, vec![rule([equals(0, unsigned(libc::AF_UNIX)), stream])]);
     allowed
+}
+
+/// The first versions of Landlock let everybody empty a file who may read it: by opening it for that, or by `truncate`, which is
+/// not listed. With the flags in `argument`, a file is emptied by who opens it to write to it or by nobody.
+fn opening(argument: u8) -> Vec<SeccompRule> {
+    let empties_nothing = has_flags(argument, libc::O_TRUNC, 0);
+    let writes = [libc::O_WRONLY, libc::O_RDWR].map(|access| has_flags(argument, libc::O_ACCMODE, access));
+    [empties_nothing].into_iter().chain(writes).map(|condition| rule([condition])).collect()
 }
 
 /// The list is installed last: after it, no filter can be installed.
@@ -269,24 +303,31 @@ fn filters(allowed: Rules, architecture: TargetArch) -> Vec<String> {
     vec![hexadecimal(&unknown), hexadecimal(&allowed)]
 }
 
-fn equals(argument: u8, value: u64) -> SeccompRule {
-    rule(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, value)
+fn equals(argument: u8, value: u64) -> SeccompCondition {
+    condition(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, value)
 }
 
 /// Of the flags in `mask`, those in `flags` are there and no other.
-fn has_flags(argument: u8, mask: i32, flags: i32) -> SeccompRule {
-    let [mask, flags] = [mask, flags].map(|flags| u64::from(flags.cast_unsigned()));
-    rule(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(mask), flags)
+fn has_flags(argument: u8, mask: i32, flags: i32) -> SeccompCondition {
+    let [mask, flags] = [mask, flags].map(unsigned);
+    condition(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(mask), flags)
 }
 
-fn is_null(argument: u8) -> SeccompRule {
-    rule(argument, SeccompCmpArgLen::Qword, SeccompCmpOp::Eq, 0)
+fn is_null(argument: u8) -> SeccompCondition {
+    condition(argument, SeccompCmpArgLen::Qword, SeccompCmpOp::Eq, 0)
 }
 
-fn rule(argument: u8, length: SeccompCmpArgLen, operator: SeccompCmpOp, value: u64) -> SeccompRule {
-    let condition =
-        SeccompCondition::new(argument, length, operator, value).expect("the argument's number is below six");
-    SeccompRule::new(vec![condition]).expect("there is a condition")
+fn condition(argument: u8, length: SeccompCmpArgLen, operator: SeccompCmpOp, value: u64) -> SeccompCondition {
+    SeccompCondition::new(argument, length, operator, value).expect("the argument's number is below six")
+}
+
+/// All of the conditions have to hold.
+fn rule<const COUNT: usize>(conditions: [SeccompCondition; COUNT]) -> SeccompRule {
+    SeccompRule::new(conditions.into()).expect("there is a condition")
+}
+
+fn unsigned(number: i32) -> u64 {
+    number.cast_unsigned().into()
 }
 
 fn error(number: i32) -> SeccompAction {

@@ -28,6 +28,7 @@ mod pool;
 mod program;
 mod protocol;
 mod sandbox;
+mod scratch;
 mod scrub;
 #[cfg(test)]
 mod tests;

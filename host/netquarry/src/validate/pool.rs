@@ -14,7 +14,6 @@ use std::thread;
 
 use netquarry_core::verdict::{Level, Outcome, Verdict};
 use serde::{Deserialize, Serialize};
-use tempfile::TempDir;
 
 use super::access::{Access, Grant};
 use super::follow::Run;
@@ -22,6 +21,7 @@ use super::harvest::{self, Harvest, Harvests, Suggestion};
 use super::lookup::{Answer, Questions};
 use super::parity::{self, Observation, Parity, Question, Side};
 use super::protocol::{ChildJob, Event, Settings, Task};
+use super::scratch::Scratch;
 use super::scrub::Places;
 use super::upstream::{Reached, Tree};
 use super::worker::{Ground, Worker, WorkerLost};
@@ -461,8 +461,8 @@ impl<'a> Pool<'a> {
         Ok(tree.map_err(|reason| WorkerLost(io::Error::other(reason))))
     }
 
-    fn scratch(&self, folder: &Path) -> Result<TempDir, ValidateError> {
-        program::scratch(folder).map_err(|source| program::io_error("make a folder in", folder, source))
+    fn scratch(&self, folder: &Path) -> Result<Scratch, ValidateError> {
+        Scratch::new(folder).map_err(|source| program::io_error("make a folder in", folder, source))
     }
 
     fn run_shared(

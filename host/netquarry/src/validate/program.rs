@@ -45,11 +45,6 @@ pub(super) fn write() -> Result<TempDir, ValidateError> {
     Ok(folder)
 }
 
-/// A folder for what one process writes, below that of [`write`].
-pub(super) fn scratch(folder: &Path) -> io::Result<TempDir> {
-    tempfile::Builder::new().prefix("scratch-").tempdir_in(folder)
-}
-
 pub(super) fn io_error(action: &'static str, path: &Path, source: io::Error) -> ValidateError {
     ValidateError::Io { action, path: path.to_owned(), source }
 }

@@ -14,6 +14,7 @@ use netquarry_core::verdict::{Level, Tier};
 
 use super::access::{Access, Grant};
 use super::protocol::{ChildJob, Event, Probe, Settings};
+use super::scratch::Scratch;
 use super::worker::Worker;
 use super::{Limits, ValidateError, filter, program};
 use crate::environment::Environment;
@@ -74,7 +75,7 @@ pub fn probe(environment: &Environment) -> Result<Sandbox, ValidateError> {
     };
     let worker = Worker::start(environment, folder.path(), &settings)?;
     let outside = Outside::new(folder.path())?;
-    let scratch = program::scratch(folder.path());
+    let scratch = Scratch::new(folder.path());
     let scratch = scratch.map_err(|source| program::io_error("make a folder in", folder.path(), source))?;
     let ruleset = access.ruleset(&Grant { read: Vec::new(), write: scratch.path().to_owned() })?;
     let job = ChildJob {

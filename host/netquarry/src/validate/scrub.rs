@@ -1,4 +1,7 @@
-//! Takes out of a message what differs between two equal runs: places of temporary files, addresses in memory.
+//! Takes out of a message what differs between two equal runs: places of temporary files, addresses in memory; and what
+//! would steer the terminal that it is shown on.
+
+use std::ops::RangeInclusive;
 
 /// Stands for the folder of one process.
 pub(super) const SCRATCH: &str = "<scratch>";
@@ -17,10 +20,11 @@ impl Places {
         Self { names }
     }
 
-    /// Replaces every path by its name, and every address such as `0x7f3a12ab1c10` by `0x...`.
+    /// Replaces every path by its name, every address such as `0x7f3a12ab1c10` by `0x...`, and every character that a
+    /// terminal obeys by its number.
     pub(super) fn scrub(&self, message: &str) -> String {
         let named = self.names.iter().fold(message.to_owned(), |text, (path, name)| renamed(text, path, name));
-        without_addresses(&named)
+        without_controls(without_addresses(&named))
     }
 }
 
@@ -65,6 +69,22 @@ fn without_addresses(text: &str) -> String {
     result + rest
 }
 
+fn without_controls(text: String) -> String {
+    if !text.contains(steers) {
+        return text;
+    }
+    let spell =
+        |character: char| if steers(character) { character.escape_unicode().collect() } else { character.to_string() };
+    text.chars().map(spell).collect()
+}
+
+/// Whether a character moves the cursor, changes colours, or turns the direction in which text is read.
+fn steers(character: char) -> bool {
+    const DIRECTIONS: [RangeInclusive<char>; 2] = ['\u{202a}'..='\u{202e}', '\u{2066}'..='\u{2069}'];
+    let is_control = character.is_control() && !matches!(character, '\n' | '\t');
+    is_control || DIRECTIONS.iter().any(|range| range.contains(&character))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -83,6 +103,7 @@ mod tests {
             ("<function f at 0x7fe312ab1c10> is bad", "<function f at 0x...> is bad"),
             ("mask 0xff, end 0x", "mask 0xff, end 0x"),
             ("0x7fe312ab1c10", "0x..."),
+            ("\u{1b}[2Jgone\rover\n\tand \u{202e}back", "\\u{1b}[2Jgone\\u{d}over\n\tand \\u{202e}back"),
         ];
         for (message, expected) in cases {
             assert_eq!(places.scrub(message), expected);

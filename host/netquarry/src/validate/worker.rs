@@ -12,12 +12,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use nix::sys::socket::{ControlMessage, MsgFlags, UnixAddr, sendmsg};
-use tempfile::TempDir;
 
 use super::follow::{self, Run, read_some};
 use super::protocol::{self, ChildJob, Exception, Ready, Request, Settings, UpstreamSettings};
+use super::scratch::Scratch;
 use super::scrub::{Places, SCRATCH};
-use super::{Limits, ValidateError, program};
+use super::{Limits, ValidateError};
 use crate::environment::Environment;
 
 /// How long a worker may take to import torch; a cold disk makes it slow.
@@ -40,7 +40,7 @@ enum Process {
     /// Forked by another, which ends it when it is told to on this socket. The other lives on for as long.
     Branch {
         socket: UnixStream,
-        _scratch: TempDir,
+        _scratch: Scratch,
         _ground: Arc<Ground>,
         _of: Arc<Worker>,
     },
@@ -50,7 +50,7 @@ enum Process {
 #[derive(Debug)]
 pub(super) struct Ground {
     /// For scratch folders: theirs, and those of their children.
-    pub(super) folder: TempDir,
+    pub(super) folder: Scratch,
     /// None where the kernel has no Landlock.
     pub(super) ruleset: Option<OwnedFd>,
 }
@@ -121,7 +121,7 @@ impl Worker {
     ) -> Result<Self, NoBranch> {
         let lost = NoBranch::Lost;
         let folder = ground.folder.path().to_owned();
-        let scratch = program::scratch(&folder).map_err(lost)?;
+        let scratch = Scratch::new(&folder).map_err(lost)?;
         let (control, their_control) = UnixStream::pair().map_err(lost)?;
         let request = Request::Branch { upstream, module, scratch: scratch.path() };
         let socket =

@@ -8,6 +8,8 @@ import signal
 import socket
 import termios
 
+from netquarry_worker import confinement
+
 # <sys/prctl.h>
 PR_GET_NO_NEW_PRIVS = 39
 
@@ -50,6 +52,12 @@ def abstract_sockets(probe):
         return refused(connection.connect, "\0" + probe["abstract_socket"])
 
 
+def capabilities(_probe):
+    reading = 1 << confinement.CAP_DAC_READ_SEARCH
+    effective, permitted, *others = confinement.capabilities()
+    return {effective, permitted} <= {0, reading} and not any(others)
+
+
 def limits(_probe):
     unlimited = resource.RLIM_INFINITY
     kinds = (resource.RLIMIT_CPU, resource.RLIMIT_AS, resource.RLIMIT_FSIZE, resource.RLIMIT_NOFILE)
@@ -65,6 +73,7 @@ CANARIES = {
     "process-group": lambda probe: os.getsid(0) == os.getpid(),
     "scratch-directory": lambda probe: os.path.samefile(".", os.environ["TMPDIR"]),
     "rlimits": limits,
+    "capabilities": capabilities,
     "no-new-privileges": lambda probe: _library.prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1,
     "landlock-files": files,
     "landlock-truncation": lambda probe: refused(os.truncate, probe["file"], 0),

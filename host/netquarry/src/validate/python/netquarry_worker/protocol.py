@@ -8,7 +8,8 @@ LENGTH = struct.Struct(">I")
 
 
 def encode(message):
-    body = json.dumps(message, ensure_ascii=True, allow_nan=False).encode()
+    # Half of a surrogate pair, as Python has it for a byte of a file's name that is no text, is no character elsewhere.
+    body = json.dumps(message, ensure_ascii=False, allow_nan=False).encode(errors="replace")
     return LENGTH.pack(len(body)) + body
 
 

@@ -9,7 +9,8 @@ import os
 
 from netquarry_worker import protocol
 
-MESSAGE_LENGTH = 2000
+TEXT_LENGTH = 2000
+NAME_LENGTH = 200
 FRAMES = 60
 CAUSES = 5
 
@@ -41,35 +42,42 @@ def describe(error):
 
 def _describe_one(error):
     described = {
-        "type": type(error).__name__,
+        "type": _bounded(type(error).__name__, NAME_LENGTH),
         "bases": [base.__name__ for base in type(error).__mro__ if base.__module__ == "builtins"],
         "message": message_of(error),
         "name": _text_or_none(getattr(error, "name", None)),
         "frames": _frames(error.__traceback__),
     }
     if isinstance(error, SyntaxError):
-        described["frames"].append({"file": str(error.filename), "line": error.lineno or 0, "function": ""})
-        described["message"] = str(error.msg)
+        file = _bounded(str(error.filename))
+        described["frames"].append({"file": file, "line": error.lineno or 0, "function": ""})
+        described["message"] = _bounded(str(error.msg))
     return described
 
 
 def message_of(error):
     """The text of an exception, bounded, without what differs between runs as far as that can be seen here."""
     try:
-        return str(error)[:MESSAGE_LENGTH]
+        return _bounded(str(error))
     except Exception as failure:
         return f"<its text could not be made: {type(failure).__name__}>"
 
 
 def _text_or_none(value):
-    return value if isinstance(value, str) else None
+    return _bounded(value) if isinstance(value, str) else None
+
+
+def _bounded(text, most=TEXT_LENGTH):
+    """Of any class derived from `str`, whose own methods are not asked."""
+    return str.__getitem__(text, slice(most))
 
 
 def _frames(traceback):
     frames = []
     while traceback is not None:
         code = traceback.tb_frame.f_code
-        frames.append({"file": code.co_filename, "line": traceback.tb_lineno or 0, "function": code.co_qualname})
+        file, function = _bounded(code.co_filename), _bounded(code.co_qualname, NAME_LENGTH)
+        frames.append({"file": file, "line": traceback.tb_lineno or 0, "function": function})
         traceback = traceback.tb_next
     # Of an endless recursion the two ends tell enough.
     if len(frames) > FRAMES:

@@ -85,7 +85,8 @@ def branch(request, descriptors, settings, parent):
     control, *ruleset = confinement.keep_only(*descriptors)
     control = socket.socket(fileno=control)
     # Each on its own, so that none can end the one that it is forked from.
-    if not confinement.give_up_privileges() or not all(map(confinement.restrict, ruleset)):
+    given_up = confinement.give_up_capabilities() and confinement.give_up_privileges()
+    if not given_up or not all(map(confinement.restrict, ruleset)):
         return child.HARNESS_FAILED
     try:
         if request["upstream"]:

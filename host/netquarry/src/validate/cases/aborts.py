@@ -1,5 +1,0 @@
-# failure: crash at execute
-# message: SIGABRT
-import os
-
-os.abort()

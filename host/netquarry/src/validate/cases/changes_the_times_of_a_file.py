@@ -1,7 +1,0 @@
-# failure: policy_violation at execute
-# message: PermissionError: [Errno 1] Operation not permitted
-import os
-
-import numpy
-
-os.utime(numpy.__file__)

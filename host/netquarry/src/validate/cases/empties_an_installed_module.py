@@ -1,7 +1,0 @@
-# failure: policy_violation at execute
-# message: PermissionError: [Errno 13] Permission denied
-import os
-
-import numpy
-
-os.truncate(os.path.join(os.path.dirname(numpy.__file__), "version.py"), 0)

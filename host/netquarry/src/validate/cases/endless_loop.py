@@ -1,3 +1,0 @@
-# failure: cpu_time at execute
-while True:
-    pass

@@ -1,5 +1,0 @@
-# failure: process_state at execute
-# message: SystemExit: 0
-import sys
-
-sys.exit(0)

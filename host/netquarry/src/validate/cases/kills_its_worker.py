@@ -1,6 +1,0 @@
-# failure: policy_violation at execute
-# message: PermissionError: [Errno 1] Operation not permitted
-import os
-import signal
-
-os.kill(os.getppid(), signal.SIGKILL)

@@ -1,5 +1,0 @@
-# failure: policy_violation at execute
-# message: PermissionError: [Errno 13] Permission denied: '/etc'
-import os
-
-os.listdir("/etc")

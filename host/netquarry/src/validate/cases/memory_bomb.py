@@ -1,4 +1,0 @@
-# failure: memory at execute
-blocks = []
-while True:
-    blocks.append(bytearray(64 << 20))

@@ -1,5 +1,0 @@
-# failure: data_required at execute
-# message: PermissionError: [Errno 1] Operation not permitted
-import socket
-
-socket.create_connection(("127.0.0.1", 9))

@@ -1,3 +1,0 @@
-# failure: policy_violation at execute
-# message: PermissionError: [Errno 13] Permission denied
-open("/proc/1/cmdline")

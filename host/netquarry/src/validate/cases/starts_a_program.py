@@ -1,5 +1,0 @@
-# failure: policy_violation at execute
-# message: PermissionError: [Errno 1] Operation not permitted
-import subprocess
-
-subprocess.run(["/bin/true"])

@@ -1,4 +1,0 @@
-# failure: memory at execute
-import torch
-
-torch.ones(1 << 40)

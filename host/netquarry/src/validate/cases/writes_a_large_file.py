@@ -1,5 +1,0 @@
-# failure: runtime_error at execute
-# message: [Errno 27] File too large
-with open("large", "wb") as file:
-    while True:
-        file.write(b"\0" * (1 << 20))

@@ -1,0 +1,7 @@
+# failure: crash at execute
+# message: SIGABRT
+# layer: worker
+# effect: worker
+import os
+
+os.abort()

@@ -1,0 +1,6 @@
+# failure: policy_violation at execute
+# message: PermissionError: [Errno 1]
+# layer: seccomp
+import os
+
+os.chroot(".")

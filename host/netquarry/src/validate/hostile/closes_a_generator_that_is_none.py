@@ -1,0 +1,4 @@
+# failure: runtime_error at execute
+# message: GeneratorExit
+# layer: worker
+raise GeneratorExit

@@ -1,0 +1,5 @@
+# failure: memory at execute
+# layer: rlimits
+grown = [None]
+while True:
+    grown += grown

@@ -1,0 +1,10 @@
+# failure: cpu_time at execute
+# layer: rlimits
+# processor_seconds: 1
+import itertools
+import signal
+
+signal.signal(signal.SIGALRM, lambda *_: None)
+signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
+for _ in itertools.repeat(None):
+    pass

@@ -1,0 +1,8 @@
+# failure: policy_violation at execute
+# message: PermissionError: [Errno 1]
+# layer: seccomp
+# effect: worker
+import os
+import signal
+
+os.killpg(os.getpgid(os.getppid()), signal.SIGKILL)

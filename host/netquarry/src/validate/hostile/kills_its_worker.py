@@ -1,0 +1,8 @@
+# failure: policy_violation at execute
+# message: PermissionError: [Errno 1] Operation not permitted
+# layer: seccomp
+# effect: worker
+import os
+import signal
+
+os.kill(os.getppid(), signal.SIGKILL)

@@ -1,0 +1,8 @@
+# failure: policy_violation at execute
+# message: PermissionError: [Errno 1]
+# layer: seccomp
+# effect: worker
+import os
+import signal
+
+signal.pidfd_send_signal(os.pidfd_open(os.getppid()), signal.SIGKILL)

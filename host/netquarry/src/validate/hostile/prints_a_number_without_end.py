@@ -1,0 +1,4 @@
+# failure: runtime_error at execute
+# message: Exceeds the limit
+# layer: worker
+str(1 << (1 << 27))

@@ -1,0 +1,8 @@
+# failure: policy_violation at execute
+# message: PermissionError: [Errno 13]
+# layer: landlock
+import os
+
+while os.getcwd() != "/":
+    os.chdir("..")
+os.listdir("root")

@@ -1,0 +1,3 @@
+# failure: memory at execute
+# layer: rlimits
+text = "x" * (1 << 62)

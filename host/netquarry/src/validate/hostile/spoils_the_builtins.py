@@ -1,0 +1,6 @@
+# failure: no_report at execute
+# layer: worker
+import builtins
+
+for name in ("len", "isinstance", "sorted", "getattr", "open", "print", "str", "dict", "BaseException"):
+    setattr(builtins, name, None)

@@ -1,0 +1,6 @@
+# failure: wall_time at execute
+# layer: host
+# seconds: 3
+import signal
+
+signal.raise_signal(signal.SIGSTOP)

@@ -1,0 +1,13 @@
+# level: construct
+# note: arguments_not_found: forward
+# layer: rlimits
+# effect: processes
+import torch
+from torch import nn
+
+torch.set_num_threads(1 << 20)
+
+
+class Block(nn.Module):
+    def forward(self, x):
+        return x.repeat(64, 1, 1, 1).exp()

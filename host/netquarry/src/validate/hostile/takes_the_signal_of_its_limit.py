@@ -1,0 +1,8 @@
+# failure: cpu_time at execute
+# layer: rlimits
+# processor_seconds: 1
+import signal
+
+signal.signal(signal.SIGXCPU, lambda *_: None)
+while True:
+    pass

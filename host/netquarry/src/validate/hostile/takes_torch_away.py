@@ -1,0 +1,13 @@
+# failure: missing_distribution at construct
+# layer: worker
+import sys
+
+from torch import nn
+
+for name in [name for name in sys.modules if name.partition(".")[0] in ("torch", "numpy")]:
+    del sys.modules[name]
+
+
+class Block(nn.Module):
+    def forward(self, x):
+        return x

@@ -1,0 +1,7 @@
+# failure: wall_time at execute
+# layer: host
+# seconds: 3
+import signal
+
+signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))
+signal.pause()

@@ -1,0 +1,7 @@
+# failure: runtime_error at execute
+# message: [Errno 27] File too large
+# layer: rlimits
+# effect: bytes
+with open("large", "wb") as file:
+    while True:
+        file.write(b"\0" * (1 << 20))

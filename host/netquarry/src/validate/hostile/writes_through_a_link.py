@@ -1,0 +1,8 @@
+# failure: policy_violation at execute
+# message: PermissionError: [Errno 13]
+# layer: landlock
+# effect: file
+import os
+
+os.symlink("CANARY_FOLDER/planted", "here")
+open("here", "w")

@@ -1,0 +1,14 @@
+# failure: policy_violation at execute
+# message: PermissionError: [Errno 1]
+# layer: seccomp
+# effect: worker
+import ctypes
+import os
+
+library = ctypes.CDLL(None, use_errno=True)
+buffer = ctypes.create_string_buffer(b"\xff" * 8)
+# Forked from it, so that the same things lie in the same places.
+there = (ctypes.c_void_p * 2)(id(os), 8)
+here = (ctypes.c_void_p * 2)(ctypes.addressof(buffer), 8)
+if library.process_vm_writev(os.getppid(), here, 1, there, 1, 0) != 8:
+    raise OSError(ctypes.get_errno(), "nothing is written")
