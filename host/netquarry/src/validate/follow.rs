@@ -1,16 +1,19 @@
 //! Following one child from its start to its end: its report, what it prints, the clock, and how it ended.
 
-use std::io::{self, ErrorKind, PipeReader, Read};
+use std::io::{self, ErrorKind, IoSliceMut, PipeReader, Read};
+use std::mem::MaybeUninit;
 use std::net::Shutdown;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
+use rustix::process::{Signal, pidfd_send_signal};
 
 use super::Limits;
-use super::protocol::{self, Ending, Event, Malformed, Reported};
+use super::protocol::{self, Ending, Event, Malformed, Reported, Told};
 
 /// How long the worker may take to tell the end of a child that it was told to kill.
 pub(super) const GRACE: Duration = Duration::from_secs(10);
@@ -32,13 +35,27 @@ pub(super) struct Run {
     pub(super) output: String,
 }
 
-/// Follows the child until the worker has told its end on `socket`; kills it through the worker when its time is over
-/// or when it writes to the report what no child of ours would.
+impl Run {
+    /// Whether it came to less than it could have with more memory.
+    pub(super) fn is_short(&self) -> bool {
+        let is_told = || self.events.iter().any(|event| matches!(event, Event::Short));
+        !self.forged && (is_told() || self.is_out_of_memory())
+    }
+
+    /// Whether it was ended as a process is that gets no more memory.
+    pub(super) fn is_out_of_memory(&self) -> bool {
+        let signal = -self.ending.status;
+        !self.timed_out && (signal == libc::SIGKILL || signal > 0 && self.output.contains("bad_alloc"))
+    }
+}
+
+/// Follows the child until the worker has told its end on `socket`; kills it when its time is over or when it writes to
+/// the report what no child of ours would.
 ///
 /// # Errors
 /// The worker is gone, or does not answer.
 pub(super) fn to_the_end(
-    mut socket: UnixStream,
+    socket: UnixStream,
     report: PipeReader,
     output: PipeReader,
     token: &str,
@@ -50,6 +67,7 @@ pub(super) fn to_the_end(
     let mut told = Vec::new();
     let mut deadline = Instant::now() + limits.wall;
     let (mut timed_out, mut killed) = (false, false);
+    let mut child = None;
     let ending = loop {
         let ready = wait(&socket, &report, &output, deadline)?;
         if ready.report {
@@ -61,10 +79,10 @@ pub(super) fn to_the_end(
             output.keep_end();
         }
         if ready.socket {
-            if !read_some(&mut socket, &mut told)? {
+            if !receive(&socket, &mut told, &mut child)? {
                 return Err(ErrorKind::UnexpectedEof.into());
             }
-            if let Some(ending) = protocol::decode::<Ending>(&mut told).map_err(|Malformed| ErrorKind::InvalidData)? {
+            if let Some(ending) = ending(&mut told)? {
                 break ending;
             }
         }
@@ -76,7 +94,9 @@ pub(super) fn to_the_end(
             timed_out = late;
             killed = true;
             deadline = Instant::now() + GRACE;
-            // The worker takes the end of this stream as the order to kill.
+            // It fails where the child has ended already.
+            let _ = child.as_ref().map(|child| pidfd_send_signal(child, Signal::KILL));
+            // The worker takes the end of this stream as the order to kill whatever the child has started.
             socket.shutdown(Shutdown::Write)?;
         }
     };
@@ -96,6 +116,38 @@ pub(super) fn to_the_end(
     }
     let output = String::from_utf8_lossy(&output.bytes).into_owned();
     Ok(Run { events: transcript.events, forged: transcript.forged, timed_out, ending, output })
+}
+
+/// Takes what the worker has told off `told`, up to the end of the child.
+fn ending(told: &mut Vec<u8>) -> io::Result<Option<Ending>> {
+    loop {
+        match protocol::decode(told).map_err(|Malformed| ErrorKind::InvalidData)? {
+            Some(Told::Started) => {}
+            Some(Told::Ended(ending)) => return Ok(Some(ending)),
+            None => return Ok(None),
+        }
+    }
+}
+
+/// Reads once from what is known to be readable, and keeps the descriptor that comes with it; false at the end of the
+/// stream.
+fn receive(socket: &UnixStream, into: &mut Vec<u8>, child: &mut Option<OwnedFd>) -> io::Result<bool> {
+    let mut chunk = [0; 1 << 10];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+    let mut slices = [IoSliceMut::new(&mut chunk)];
+    let count = match recvmsg(socket, &mut slices, &mut ancillary, RecvFlags::CMSG_CLOEXEC) {
+        Ok(message) => message.bytes,
+        Err(rustix::io::Errno::INTR) => return Ok(true),
+        Err(error) => return Err(error.into()),
+    };
+    for message in ancillary.drain() {
+        if let RecvAncillaryMessage::ScmRights(descriptors) = message {
+            *child = descriptors.last();
+        }
+    }
+    into.extend_from_slice(&chunk[..count]);
+    Ok(count > 0)
 }
 
 /// Reads once from what is known to be readable; false at the end of the stream.

@@ -89,6 +89,7 @@ impl Judge<'_> {
             | Event::Values { .. }
             | Event::Answers { .. }
             | Event::Harvested { .. }
+            | Event::Short
             | Event::Stopped { .. } => {}
         }
     }
@@ -222,7 +223,7 @@ fn ending(run: &Run, options: &Options) -> (FailureClass, String) {
         status if -status == libc::SIGXCPU || (-status == libc::SIGKILL && out_of_time) => {
             (FailureClass::CpuTime, format!("it took more than {} seconds of processor time", limits.cpu_seconds))
         }
-        status if status < 0 && (-status == libc::SIGKILL || run.output.contains("bad_alloc")) => {
+        status if run.is_out_of_memory() => {
             (FailureClass::Memory, format!("the process was ended by signal {}, out of memory", -status))
         }
         status if status < 0 => (FailureClass::Crash, format!("the process was ended by {}", signal_name(-status))),

@@ -23,6 +23,7 @@ mod follow;
 mod harvest;
 mod judge;
 pub mod lookup;
+mod memory;
 mod parity;
 mod pool;
 mod program;
@@ -104,6 +105,8 @@ pub struct Options {
     /// How many bundles run at once.
     pub jobs: usize,
     pub limits: Limits,
+    /// What all that run at once may take together; nothing for what the machine has.
+    pub memory_bytes: Option<u64>,
     /// What confines processes on this machine.
     pub sandbox: Sandbox,
     /// Run foreign code even where Landlock or the filter of system calls is missing.
@@ -137,6 +140,7 @@ impl Options {
             level,
             jobs: std::thread::available_parallelism().map_or(1, usize::from),
             limits: Limits::default(),
+            memory_bytes: None,
             sandbox,
             allow_weak_sandbox: false,
             attempts: 2,

@@ -73,6 +73,7 @@ impl Observation {
                 | Event::Failed { .. }
                 | Event::Answers { .. }
                 | Event::Harvested { .. }
+                | Event::Short
                 | Event::Inapplicable { .. }
                 | Event::Undecided { .. } => {}
             }

@@ -19,6 +19,7 @@ use super::access::{Access, Grant};
 use super::follow::Run;
 use super::harvest::{self, Harvest, Harvests, Suggestion};
 use super::lookup::{Answer, Questions};
+use super::memory::Memory;
 use super::parity::{self, Observation, Parity, Question, Side};
 use super::protocol::{ChildJob, Event, Settings, Task};
 use super::scratch::Scratch;
@@ -123,6 +124,7 @@ struct Pool<'a> {
     importer_filters: Vec<String>,
     places: Vec<Place>,
     harvests: Harvests,
+    memory: Memory,
     statistics: Mutex<WorkerStatistics>,
 }
 
@@ -227,6 +229,7 @@ impl<'a> Pool<'a> {
             importer_filters: filter::importer_programs(),
             places: (0..slots.div_ceil(CHILDREN_AT_ONCE)).map(|_| Place::default()).collect(),
             harvests: Harvests::default(),
+            memory: options.memory_bytes.map_or_else(Memory::of_machine, Memory::new),
             statistics: Mutex::default(),
         }
     }
@@ -508,8 +511,30 @@ impl<'a> Pool<'a> {
         Ok(worker)
     }
 
-    /// Runs the job once, in a scratch folder that is there for this one run.
+    /// Runs the job with as much memory as most need, and where it is short of it with all that it may have.
     fn run(&self, job: &Job, worker: &Worker, task: Task<'_>) -> Result<Result<Attempted, WorkerLost>, ValidateError> {
+        let most = self.memory.most(self.options.limits.memory_bytes);
+        let first = if task.hides_shortage() { most } else { self.memory.first(most, self.options.jobs) };
+        if first < most {
+            let outcome = self.run_within(job, worker, task, first, true)?;
+            if !outcome.as_ref().is_ok_and(|attempted| attempted.run.is_short()) {
+                return Ok(outcome);
+            }
+            tracing::debug!(block = job.id, "it runs once more, with more memory");
+        }
+        self.run_within(job, worker, task, most, false)
+    }
+
+    /// Runs the job once, in a scratch folder that is there for this one run.
+    fn run_within(
+        &self,
+        job: &Job,
+        worker: &Worker,
+        task: Task<'_>,
+        memory_bytes: u64,
+        may_have_more: bool,
+    ) -> Result<Result<Attempted, WorkerLost>, ValidateError> {
+        let share = self.memory.take(memory_bytes);
         // Upstream is nothing that upstream could not import, and its worker has its layers on the path already.
         let (blocked, operators, layers) = if task.meets_upstream() {
             (&[][..], &[][..], Vec::new())
@@ -545,6 +570,8 @@ impl<'a> Pool<'a> {
                 arguments: job.arguments.as_ref(),
                 suggested: task.suggested(),
                 scratch: &scratch_path,
+                memory_bytes: share.bytes,
+                may_have_more,
                 replay: task.replay(),
                 lookups: task.lookups(),
                 harvest: task.harvest(),

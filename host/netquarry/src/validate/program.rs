@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use super::ValidateError;
 
 /// Paths below the folder that Python is started with, and the texts.
-pub(super) const FILES: [(&str, &str); 20] = [
+pub(super) const FILES: [(&str, &str); 21] = [
     ("__main__.py", include_str!("python/__main__.py")),
     ("netquarry_worker/__init__.py", include_str!("python/netquarry_worker/__init__.py")),
     ("netquarry_worker/arguments.py", include_str!("python/netquarry_worker/arguments.py")),
@@ -23,6 +23,7 @@ pub(super) const FILES: [(&str, &str); 20] = [
     ("netquarry_worker/inputs.py", include_str!("python/netquarry_worker/inputs.py")),
     ("netquarry_worker/levels.py", include_str!("python/netquarry_worker/levels.py")),
     ("netquarry_worker/lookups.py", include_str!("python/netquarry_worker/lookups.py")),
+    ("netquarry_worker/memory.py", include_str!("python/netquarry_worker/memory.py")),
     ("netquarry_worker/pages.py", include_str!("python/netquarry_worker/pages.py")),
     ("netquarry_worker/protocol.py", include_str!("python/netquarry_worker/protocol.py")),
     ("netquarry_worker/replay.py", include_str!("python/netquarry_worker/replay.py")),

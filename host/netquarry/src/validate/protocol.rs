@@ -69,6 +69,10 @@ pub(super) struct ChildJob<'a> {
     /// Arguments to try before others.
     pub(super) suggested: Option<&'a Suggestion>,
     pub(super) scratch: &'a str,
+    /// Address space beyond what the worker has mapped already.
+    pub(super) memory_bytes: u64,
+    /// Whether it can be run again with more than that.
+    pub(super) may_have_more: bool,
     /// Instead of climbing: repeat what an earlier child did.
     pub(super) replay: Option<&'a Replay<'a>>,
     /// Instead of climbing: look names up.
@@ -110,6 +114,11 @@ impl<'a> Task<'a> {
         }
     }
 
+    /// Whether it goes on where it runs short of memory, with less to tell.
+    pub(super) fn hides_shortage(&self) -> bool {
+        matches!(self, Self::LookUp(_) | Self::Harvest(_))
+    }
+
     pub(super) fn suggested(self) -> Option<&'a Suggestion> {
         if let Self::Climb(suggested) = self { suggested } else { None }
     }
@@ -148,7 +157,16 @@ pub(super) struct UpstreamClass<'a> {
     pub(super) class_name: &'a str,
 }
 
-/// How a child ended, told by the worker on the job's socket.
+/// What the worker tells about a child on the job's socket.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(tag = "child", rename_all = "lowercase")]
+pub(super) enum Told {
+    /// With the descriptor of the process, by which the host can end it.
+    Started,
+    Ended(Ending),
+}
+
+/// How a child ended.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub(super) struct Ending {
     /// The exit status, or minus the number of the signal.
@@ -213,6 +231,8 @@ pub(super) enum Event {
     Answers {
         answers: Vec<Answer>,
     },
+    /// It needs more memory than it has, and may have more.
+    Short,
     /// What a class of upstream's module was given.
     Harvested {
         class_name: String,

@@ -89,6 +89,8 @@ pub fn probe(environment: &Environment) -> Result<Sandbox, ValidateError> {
         arguments: None,
         suggested: None,
         scratch: &scratch.path().to_string_lossy(),
+        memory_bytes: limits.memory_bytes,
+        may_have_more: false,
         replay: None,
         lookups: None,
         harvest: None,

@@ -3,14 +3,14 @@
 //! A case starts with comment lines `# key: value`. `failure: CLASS at LEVEL` or `level: LEVEL` (the highest one
 //! passed, with nothing failed) is needed; `message`, `note`, `upstream`, `constructor` and `output` are compared where
 //! they are given; `blocked` and `operators` are lists of packages; `loses_worker` is there where the bundle has its
-//! worker ended.
+//! worker ended, and `stops_worker` where it has it stopped.
 
 mod hostile;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -138,18 +138,31 @@ fn run(jobs: Vec<Job>, options: &Options) -> (BTreeMap<String, Verdict>, WorkerS
 
 /// Cases that cost nothing beside themselves.
 fn calm_cases() -> Vec<Case> {
-    cases().into_iter().filter(|case| !case.keys.contains_key("loses_worker")).collect()
+    let special = ["loses_worker", "stops_worker"];
+    cases().into_iter().filter(|case| !special.iter().any(|key| case.keys.contains_key(*key))).collect()
 }
 
-/// Ends the workers that bundles ask for: those whose numbers stand in files of this name in scratch folders. A bundle
-/// can do no such thing itself.
+/// Ends or stops the workers that bundles ask for: those whose numbers stand in files of these names in scratch folders. A
+/// bundle can do no such thing itself.
 struct Accomplice {
     is_over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
+/// Workers that were stopped, with their children, and how many of these have ended since. They are of one test, and the
+/// accomplice of any test may see them.
+static STOPPED: Mutex<Vec<(String, String)>> = Mutex::new(Vec::new());
+static ENDED_ALONE: AtomicU64 = AtomicU64::new(0);
+
+/// What the kernel says a process does: `T` for one that is stopped, `Z` for one that has ended and was not waited for.
+fn state(process: &str) -> Option<char> {
+    let status = fs::read_to_string(Path::new("/proc").join(process).join("stat")).ok()?;
+    status.rsplit_once(") ")?.1.chars().next()
+}
+
 impl Accomplice {
-    const FILE: &str = "end-this-worker";
+    const END: &str = "end-this-worker";
+    const STOP: &str = "stop-this-worker";
 
     fn new() -> Self {
         let is_over = Arc::new(AtomicBool::new(false));
@@ -157,6 +170,12 @@ impl Accomplice {
         let thread = thread::spawn(move || {
             while !seen.load(Ordering::Relaxed) {
                 Self::end_workers(&std::env::temp_dir(), "netquarry-worker-");
+                // Nobody but a worker that goes on can take the number off a child that has ended.
+                STOPPED.lock().unwrap().retain(|(worker, child)| {
+                    let has_ended = state(worker) == Some('T') && state(child) == Some('Z');
+                    ENDED_ALONE.fetch_add(has_ended.into(), Ordering::Relaxed);
+                    !has_ended
+                });
                 thread::sleep(Duration::from_millis(20));
             }
         });
@@ -170,9 +189,15 @@ impl Accomplice {
                 continue;
             }
             let folder = entry.path();
-            if let Ok(number) = fs::read_to_string(folder.join(Self::FILE)) {
-                _ = fs::remove_file(folder.join(Self::FILE));
+            if let Ok(number) = fs::read_to_string(folder.join(Self::END)) {
+                _ = fs::remove_file(folder.join(Self::END));
                 _ = kill(Pid::from_raw(number.parse().unwrap()), Signal::SIGKILL);
+            }
+            if let Ok(numbers) = fs::read_to_string(folder.join(Self::STOP)) {
+                _ = fs::remove_file(folder.join(Self::STOP));
+                let (worker, child) = numbers.split_once(' ').unwrap();
+                _ = kill(Pid::from_raw(worker.parse().unwrap()), Signal::SIGSTOP);
+                STOPPED.lock().unwrap().push((worker.to_owned(), child.to_owned()));
             }
             Self::end_workers(&folder, "scratch-");
         }
@@ -232,6 +257,31 @@ fn a_lost_worker_costs_nobody_else() {
     verdicts.retain(|name, _| name.starts_with("bystander"));
     assert!(verdicts.values().all(|verdict| verdict.level() == Level::Forward as u8), "{verdicts:#?}");
     assert!(statistics.workers_lost >= 2, "the culprit loses the shared worker and then its own");
+}
+
+#[test]
+fn a_child_is_ended_in_time_whatever_its_worker_does() {
+    let case = cases().into_iter().find(|case| case.keys.contains_key("stops_worker")).unwrap();
+    let _accomplice = Accomplice::new();
+    let mut options = options();
+    options.limits.wall = Duration::from_secs(4);
+    let (verdicts, statistics) = run(vec![case.job.clone()], &options);
+    assert_as_named(&[case], &verdicts);
+    assert_eq!(statistics.workers_lost, 2, "neither answers");
+    assert_eq!(ENDED_ALONE.load(Ordering::Relaxed), 2);
+}
+
+#[test]
+fn verdicts_do_not_depend_on_how_much_memory_the_others_leave() {
+    let names = ["forward_convolution", "takes_more_than_its_share", "takes_tokens_of_a_grid"];
+    let cases: Vec<Case> = cases().into_iter().filter(|case| names.contains(&case.name.as_str())).collect();
+    let options = Options { level: Level::Backward, jobs: 8, ..options() };
+    let (plenty, statistics) = run(jobs(&cases), &options);
+    let children = statistics.cpu_seconds.len();
+    let (little, statistics) = run(jobs(&cases), &Options { memory_bytes: Some(300 << 20), ..options });
+    assert_eq!(plenty, little);
+    assert!(statistics.cpu_seconds.len() > children, "what was short of memory ran once more");
+    assert_eq!(little["takes_more_than_its_share"].outcome(Level::Forward), Outcome::Passed);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 import os
 import sys
 
-from netquarry_worker import barrier, canaries, confinement, harvest, levels, lookups, replay, report
+from netquarry_worker import barrier, canaries, confinement, harvest, levels, lookups, memory, replay, report
 
 FINISHED = 0
 HARNESS_FAILED = 70
@@ -22,7 +22,9 @@ def run(job, sources, descriptors, settings, parent):
     report_descriptor, *ruleset = confinement.keep_only(report_descriptor, *ruleset)
     reporter = report.Report(report_descriptor, job["token"])
     try:
-        in_force = confinement.apply(settings, job["scratch"], *ruleset)
+        in_force = confinement.apply(settings, job, *ruleset)
+        if job["may_have_more"]:
+            memory.expect_more()
         if probe := job["probe"]:
             reporter.send("confined", protections=[layer for layer in in_force if canaries.holds(layer, probe)])
             return FINISHED
@@ -38,14 +40,17 @@ def run(job, sources, descriptors, settings, parent):
     except Exception as error:
         reporter.send("harness", exception=report.describe(error))
         return HARNESS_FAILED
-    if job["lookups"]:
-        lookups.run(job, reporter)
-    elif job["harvest"]:
-        harvest.run(job, reporter)
-    elif job["replay"]:
-        replay.run(job, reporter)
-    else:
-        levels.climb(bundle, job["level"], reporter)
+    try:
+        if job["lookups"]:
+            lookups.run(job, reporter)
+        elif job["harvest"]:
+            harvest.run(job, reporter)
+        elif job["replay"]:
+            replay.run(job, reporter)
+        else:
+            levels.climb(bundle, job["level"], reporter)
+    except memory.Short:
+        reporter.send("short")
     reporter.send("done")
     for stream in (sys.stdout, sys.stderr):
         try:

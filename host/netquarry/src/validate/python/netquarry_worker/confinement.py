@@ -92,12 +92,12 @@ def enter(scratch):
         os.environ[name] = scratch
 
 
-def apply(settings, scratch, ruleset=None):
+def apply(settings, job, ruleset=None):
     """Confines this process for good; yields the name of each protection once it is in force."""
     yield "process-group"
-    enter(scratch)
+    enter(job["scratch"])
     yield "scratch-directory"
-    limit_resources(settings["limits"])
+    limit_resources(settings["limits"] | {"memory_bytes": job["memory_bytes"]})
     yield "rlimits"
     if give_up_capabilities():
         yield "capabilities"

@@ -8,7 +8,7 @@ import heapq
 import itertools
 import re
 
-from netquarry_worker import arguments, guesses, repairs
+from netquarry_worker import arguments, guesses, memory, repairs
 
 TRIES = 60
 # Of an instance with more parameters than this, fewer are made.
@@ -68,6 +68,7 @@ class Constructions:
                 self.seed()
                 model = arguments.call(self.block, self.parameters, expressions)
             except Exception as failure:
+                memory.look_at(failure)
                 self.learn(failure, cost, expressions)
                 continue
             self.current = (cost, expressions)

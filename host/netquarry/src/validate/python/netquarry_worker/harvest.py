@@ -61,8 +61,8 @@ class Harvest:
                 yield block.__name__, found
 
     def of_another(self, block):
-        """What another block was given that has parameters of all the names that this one needs: `HighResolutionNetFeatures`
-        takes what `HighResolutionNet` does."""
+        """What another block was given that has parameters of all the names that this one needs: a backbone that gives its
+        features takes what the whole network does."""
         names = {parameter.name for parameter in arguments.signature(block)}
         needed = {parameter.name for parameter in arguments.signature(block) if arguments.is_required(parameter)}
         for other in self.blocks if needed else ():
@@ -86,6 +86,7 @@ class Harvest:
                 self.run_once(maker)
         except Exception:
             pass  # It tells of no more than it has come to.
+        self.recorder.release()
 
     def run_once(self, maker):
         import torch
@@ -118,8 +119,10 @@ def makers(values):
     plainest of their kind."""
     import torch
 
-    fit = (value for value in values if (issubclass(value, torch.nn.Module) if isinstance(value, type) else needs_nothing(value)))
-    return sorted(fit, key=lambda value: (isinstance(value, type), len(value.__name__), value.__name__))
+    def is_fit(value):
+        return issubclass(value, torch.nn.Module) if isinstance(value, type) else needs_nothing(value)
+
+    return sorted(filter(is_fit, values), key=lambda value: (isinstance(value, type), len(value.__name__), value.__name__))
 
 
 def needs_nothing(function):
@@ -174,8 +177,8 @@ def names_in(code):
             yield from names_in(constant)
 
 
-# What a block's constructor and forward pass were given, with the instance.
-Call = collections.namedtuple("Call", "instance, found")
+# An object, so that nothing else gets its number; the expression that makes one like it; and, by block, what is told of it.
+Made = collections.namedtuple("Made", "instance, expression, found")
 
 
 class Recorder:
@@ -183,11 +186,11 @@ class Recorder:
 
     def __init__(self, module, blocks):
         self.module = module
-        # By the number of an object: the object, so that nothing else gets its number, and its expression.
+        # By the number of an object.
         self.made = {}
-        # By block, what its own constructor and forward pass were given: for instances of it, and for those of classes that
-        # derive from it.
-        self.calls = {block: [] for block in blocks}
+        # By block, what its own constructor and forward pass were given, and whether that was for an instance of the block
+        # itself: it may have been for one of a class that derives from it.
+        self.found = {block: [] for block in blocks}
         self.source = None
 
     def install(self):
@@ -196,18 +199,15 @@ class Recorder:
         for each in {*descendants(torch.nn.Module), *self.plain_classes()}:
             if "__init__" in vars(each):
                 self.wrap_constructor(each)
-        for block in self.calls:
+        for block in self.found:
             if "forward" in vars(block):
                 self.wrap_forward(block)
 
     def plain_classes(self):
         """Classes of whose instances a constructor may take one: configurations, and the like."""
-        values = vars(self.module).values()
-        return (
-            value
-            for value in values
-            if isinstance(value, type) and not value.__module__.startswith("torch.") and not issubclass(value, BaseException)
-        )
+        classes = (value for value in vars(self.module).values() if isinstance(value, type))
+        others = (each for each in classes if not issubclass(each, BaseException))
+        return (each for each in others if not each.__module__.startswith("torch."))
 
     def wrap_constructor(self, owner):
         original = vars(owner)["__init__"]
@@ -220,9 +220,10 @@ class Recorder:
             # A constructor calls those of its bases.
             is_outermost = id(instance) not in self.made
             if is_outermost:
-                self.made[id(instance)] = (instance, None)
+                self.made[id(instance)] = Made(instance, None, {})
+            is_told = is_outermost or owner in self.found
             # Before it may change what it is given.
-            given = self.expressions(signature, (instance, *positional), named) if is_outermost or owner in self.calls else None
+            given = self.expressions(signature, (instance, *positional), named) if is_told else None
             result = original(instance, *positional, **named)
             if given is not None:
                 self.note(owner, instance, given, is_outermost)
@@ -233,12 +234,14 @@ class Recorder:
     def note(self, owner, instance, given, is_outermost):
         if is_outermost:
             listed = ", ".join(f"{name}={text}" for name, text in given.items())
-            self.made[id(instance)] = (instance, self.called_by_name(type(instance), listed))
+            made = self.made[id(instance)]
+            self.made[id(instance)] = made._replace(expression=self.called_by_name(type(instance), listed))
         blocks = {owner, type(instance)} if is_outermost else {owner}
-        for block in blocks & self.calls.keys():
-            calls = self.calls[block]
-            if len(calls) < INSTANCES:
-                calls.append(Call(instance, {"constructor": given, "forward": None, "source": self.source}))
+        for block in blocks & self.found.keys():
+            if len(self.found[block]) < INSTANCES:
+                found = {"constructor": given, "forward": None, "source": self.source}
+                self.found[block].append((type(instance) is block, found))
+                self.made[id(instance)].found[block] = found
 
     def wrap_forward(self, owner):
         original = vars(owner)["forward"]
@@ -248,26 +251,28 @@ class Recorder:
 
         @functools.wraps(original)
         def forward(instance, *positional, **named):
-            blocks = {owner, type(instance)} & self.calls.keys()
-            calls = [call for block in blocks for call in self.calls[block]]
-            calls = [call for call in calls if call.instance is instance and call.found["forward"] is None]
-            given = self.expressions(signature, (instance, *positional), named) if calls else None
+            made = self.made.get(id(instance))
+            told = {block: made.found[block] for block in {owner, type(instance)} & made.found.keys()} if made else {}
+            waiting = [found for found in told.values() if found["forward"] is None]
+            given = self.expressions(signature, (instance, *positional), named) if waiting else None
             result = original(instance, *positional, **named)
-            for call in calls:
-                call.found["forward"] = given
+            for found in waiting:
+                found["forward"] = given
             return result
 
         owner.forward = forward
 
+    def release(self):
+        """Forgets all objects, which may be large, and keeps what is told of them."""
+        self.made.clear()
+
     def has_run(self, block):
-        return any(call.found["forward"] is not None for call in self.calls[block])
+        return any(found["forward"] is not None for _, found in self.found[block])
 
     def best(self, block):
-        """Of an instance of the block itself and of one that has run, if there is any."""
-        calls = self.calls[block]
-        rank = {id(call): (call.found["forward"] is None, type(call.instance) is not block) for call in calls}
-        best = min(calls, key=lambda call: rank[id(call)], default=None)
-        return best and best.found
+        """Of one that has run, if any has, and of an instance of the block itself, if there is one of these."""
+        best = max(self.found[block], key=lambda each: (each[1]["forward"] is not None, each[0]), default=None)
+        return best and best[1]
 
     def expressions(self, signature, positional, named):
         """Expressions by parameter; `None` where one that is needed has none."""
@@ -307,7 +312,7 @@ class Recorder:
         elif isinstance(value, type | types.FunctionType | types.BuiltinFunctionType):
             text = self.name_of(value)
         elif id(value) in self.made:
-            text = self.made[id(value)][1]
+            text = self.made[id(value)].expression
         elif depth < DEPTH:
             text = self.compound(value, depth + 1)
         return text if text is None or len(text) <= LONGEST else None

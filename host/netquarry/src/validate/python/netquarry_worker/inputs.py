@@ -11,7 +11,7 @@ import itertools
 import re
 import types
 
-from netquarry_worker import arguments, shapes
+from netquarry_worker import arguments, memory, shapes
 
 TRIES = 40
 # Of a model that is not the first one for its block.
@@ -131,6 +131,7 @@ def run_forward(model, constructor, given, seed, tries=TRIES, suggested=None):
             expressions = {parameter.name: (suggested | given)[parameter.name] for parameter in named}
             return pass_through(model, named, expressions, seed)
         except Exception as error:
+            memory.look_at(error)
             if arguments.no_fault_of_arguments(error):
                 raise
             first_error = last_error = error
@@ -141,6 +142,7 @@ def run_forward(model, constructor, given, seed, tries=TRIES, suggested=None):
         try:
             return pass_through(model, required, attempt.expressions, seed)
         except Exception as error:
+            memory.look_at(error)
             if arguments.no_fault_of_arguments(error) or covers(given, required):
                 raise
             first_error = first_error or error

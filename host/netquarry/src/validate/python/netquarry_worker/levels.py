@@ -9,7 +9,7 @@ import random
 import sys
 import symtable
 
-from netquarry_worker import arguments, inputs, report
+from netquarry_worker import arguments, inputs, memory, report
 from netquarry_worker.constructions import Constructions, sized
 
 SEED = 0
@@ -79,7 +79,10 @@ def climb(bundle, highest, reporter):
             return
         except NotApplicable:
             reporter.send("inapplicable", level=level)
+        except memory.Short:
+            raise
         except BaseException as error:  # SystemExit and KeyboardInterrupt are no `Exception`s.
+            memory.look_at(error)
             reporter.send("failed", level=level, exception=explain(error, bundle))
             return
         else:
@@ -214,6 +217,7 @@ def backward(bundle):
         if all(parameter.grad is None for parameter in trained):
             raise NoGradient("no gradient reached a parameter")
     except Exception as error:
+        memory.look_at(error)
         if bundle.given or arguments.no_fault_of_arguments(error):
             raise
         # Another input might take another path through the block.

@@ -11,7 +11,7 @@ import hashlib
 import importlib
 import os
 
-from netquarry_worker import arguments, inputs, levels, report
+from netquarry_worker import arguments, inputs, levels, memory, report
 
 # Leaves in one message, and values in one: both keep it far below the longest that the host takes.
 LEAVES = 1000
@@ -47,7 +47,10 @@ def run(job, reporter):
             telling.leaves("output", output_of(model, request["forward"]))
             model.train()
             telling.leaves("training", training_output_of(model, request["forward"]))
+    except memory.Short:
+        raise
     except BaseException as error:  # SystemExit and KeyboardInterrupt are no `Exception`s.
+        memory.look_at(error)
         reporter.send("stopped", step=step, exception=report.describe(error))
 
 
@@ -91,6 +94,7 @@ def training_output_of(model, expressions):
     try:
         parts = list(output_of(model, expressions))
     except Exception as error:
+        memory.look_at(error)
         return [("", Raised(type(error).__name__))]
     return parts
 

@@ -37,6 +37,13 @@ class Running:
         # What the fork cost this process; it belongs to the bundle's account.
         self.fork_seconds = fork_seconds
 
+    def hand_over(self):
+        """Gives the host the descriptor by which it can end the child, whatever becomes of this process."""
+        try:
+            socket.send_fds(self.job_socket, [protocol.encode({"child": "started"})], [self.handle])
+        except OSError:
+            pass  # The host has given up on this one.
+
     def kill(self):
         """Ends the child and whatever it started. It is not reaped yet, so its number cannot mean another process."""
         for send in (os.killpg, os.kill):
@@ -51,6 +58,7 @@ class Running:
         _, status, usage = os.wait4(self.pid, 0)
         os.close(self.handle)
         ending = {
+            "child": "ended",
             "status": os.waitstatus_to_exitcode(status),
             "cpu_seconds": self.fork_seconds + usage.ru_utime + usage.ru_stime,
             "peak_bytes": usage.ru_maxrss * 1024,
@@ -180,4 +188,7 @@ def start(request, passed, settings):
             os._exit(status)
     for descriptor in passed:
         os.close(descriptor)
-    return Running(pid, socket.socket(fileno=job_socket), time.process_time() - before)
+    running = Running(pid, socket.socket(fileno=job_socket), time.process_time() - before)
+    if request["request"] == "job":
+        running.hand_over()
+    return running
