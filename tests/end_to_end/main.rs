@@ -7,6 +7,7 @@ mod blocks;
 mod commands;
 mod equivalents;
 mod library;
+mod mutation;
 mod parity;
 mod report;
 mod requirements;
