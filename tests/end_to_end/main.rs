@@ -8,6 +8,7 @@ mod blocks;
 mod commands;
 mod equivalents;
 mod library;
+mod mutation;
 mod parity;
 mod report;
 mod requirements;

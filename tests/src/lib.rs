@@ -1,3 +1,4 @@
 //! What the end-to-end tests and the oracles share.
 
+pub mod mutation;
 pub mod oracle;

@@ -42,7 +42,7 @@ pub use sandbox::{Sandbox, probe};
 
 /// The version of how reports are judged. Raise it with every change to `classify`, `follow`, `judge`, `parity`, `pool` or
 /// `scrub` after which the same reports give another verdict: verdicts that were kept before are then reached anew.
-pub const VALIDATION_VERSION: u32 = 6;
+pub const VALIDATION_VERSION: u32 = 7;
 
 /// One bundle to validate.
 #[derive(Clone, Debug)]

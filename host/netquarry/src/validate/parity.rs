@@ -37,6 +37,8 @@ pub(super) struct Observation {
     output: Vec<Leaf>,
     /// The parts of the output in training mode.
     training: Vec<Leaf>,
+    /// The entries of the state dictionary after the pass in training mode.
+    trained_state: Vec<Leaf>,
     /// Of the file that upstream's module was imported from.
     module_sha1: Option<String>,
     stopped: Option<Stopped>,
@@ -91,6 +93,7 @@ impl Observation {
         match name {
             "state" => &mut self.state,
             "training" => &mut self.training,
+            "trained state" => &mut self.trained_state,
             _ => &mut self.output,
         }
     }
@@ -345,6 +348,7 @@ fn first_difference<'a>(left: &'a Observation, right: &'a Observation) -> Option
         ("state", &left.state, &right.state),
         ("output", &left.output, &right.output),
         ("training", &left.training, &right.training),
+        ("trained state", &left.trained_state, &right.trained_state),
     ];
     sections.into_iter().find_map(|(section, left, right)| Some(Difference { section, kind: differ(left, right)? }))
 }

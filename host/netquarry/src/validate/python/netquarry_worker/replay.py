@@ -2,8 +2,8 @@
 
 A bundle and its upstream class are replayed in processes of their own, by this same code: the same seed before the
 constructor and before each forward pass, the same expressions, no gradients. Told are, in order, the entries of the
-state dictionary after construction, the parts of the output in evaluation mode, and those in training mode: the name of
-each, what it is, and a digest of its bytes.
+state dictionary after construction, the parts of the output in evaluation mode, those in training mode, and the entries
+of the state dictionary after that: the name of each, what it is, and a digest of its bytes.
 """
 
 import ctypes
@@ -47,6 +47,8 @@ def run(job, reporter):
             telling.leaves("output", output_of(model, request["forward"]))
             model.train()
             telling.leaves("training", training_output_of(model, request["forward"]))
+            # What a pass leaves behind, as the running mean of a normalisation.
+            telling.leaves("trained state", state_of(model))
     except memory.Short:
         raise
     except BaseException as error:  # SystemExit and KeyboardInterrupt are no `Exception`s.
