@@ -21,9 +21,9 @@ class Block(nn.Module):
         self.norm = make_norm(num_channels=plan["widths"][0])
         self.layers = nn.ModuleList(nn.Conv2d(width, width, 1) for width in plan["widths"])
 
-    def forward(self, x, windows):
+    def forward(self, x, scale=None, windows=None):
         x = self.norm(self.stem(x))
-        if x.shape[-1] % windows["side"] or windows["side"] != 8:
+        if scale is not None or x.shape[-1] % windows["side"] or windows["side"] != 8:
             raise ValueError("that is no window")
         for layer in self.layers:
             x = layer(x)

@@ -322,10 +322,16 @@ def covers(given, required):
 
 
 def call_forward(model, required, values):
-    positional = [values[parameter.name] for parameter in required if parameter.kind is not parameter.KEYWORD_ONLY]
-    keywords = {
-        parameter.name: values[parameter.name] for parameter in required if parameter.kind is parameter.KEYWORD_ONLY
-    }
+    """Gives the values by position, up to the first parameter that has none; those behind it by name."""
+    names = [parameter.name for parameter in parameters_of(model)]
+    given = list(itertools.takewhile(values.__contains__, names))
+    positional, keywords = [], {}
+    for parameter in required:
+        by_name = parameter.kind is parameter.POSITIONAL_OR_KEYWORD and parameter.name not in given
+        if by_name or parameter.kind is parameter.KEYWORD_ONLY:
+            keywords[parameter.name] = values[parameter.name]
+        else:
+            positional.append(values[parameter.name])
     return model(*positional, **keywords)
 
 
