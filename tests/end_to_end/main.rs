@@ -2,7 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod arguments;
 mod bad_input;
 mod blocks;
 mod commands;
