@@ -12,4 +12,5 @@ mod parity;
 mod report;
 mod requirements;
 mod resume;
+mod sites;
 mod support;

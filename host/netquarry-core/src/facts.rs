@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::source::TextRange;
 
 /// Changes whenever the meaning or the layout of the facts does: stored facts of another version are made anew.
-pub const FACTS_VERSION: u32 = 9;
+pub const FACTS_VERSION: u32 = 11;
 
 /// An index into [`FileFacts::symbols`]: a name, or a dotted path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -145,6 +145,9 @@ pub struct Statement {
     pub calls: Vec<Call>,
     /// Short strings that may be the key of something, at any depth. Sorted by position.
     pub keys: Vec<KeyString>,
+    /// The dictionaries in braces, at any depth, in which a short string stands behind another: `{"type": "BN"}`. In no
+    /// particular order.
+    pub configurations: Vec<TextRange>,
     /// The expressions of all annotations that `from __future__ import annotations` would keep from being evaluated:
     /// of parameters and results of functions at any depth, of names and attributes in module and class bodies.
     /// Sorted by position; an annotation that already is a string literal is left out.
@@ -315,9 +318,8 @@ pub struct Reference {
     pub range: TextRange,
     /// The attributes read off it directly: `[b, c]` for `a.b.c`, each with the end of the expression up to there.
     pub path: Vec<Attribute>,
-    /// The expression with its whole path is assigned to, augmented or deleted: `cfg.FLAG = x`. Always false where
-    /// `path` is empty.
-    pub assigns_path: bool,
+    /// What of the expression with its whole path is assigned to, augmented or deleted.
+    pub assigns: Assigns,
     /// The innermost scope in which the reference stands.
     pub scope: ScopeId,
     pub binding: ReferenceBinding,
@@ -327,6 +329,15 @@ pub struct Reference {
     /// The identifier stands inside a string literal: a quoted annotation, `fx.wrap("name")`, `globals()["name"]`.
     /// Only literals without escapes or implicit concatenation are read, so that `range` is exact.
     pub quoted: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Assigns {
+    Nothing,
+    /// The last attribute: `cfg.FLAG = x`. The path is not empty.
+    Path,
+    /// An item: `cfg.TABLE["x"] = y`, `TABLE["x"] = y`.
+    Item,
 }
 
 /// A call of what a dotted name stands for.

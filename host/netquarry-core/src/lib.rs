@@ -20,4 +20,5 @@ pub mod source;
 pub mod stdlib;
 pub mod swhid;
 pub mod syntax;
+pub mod taint;
 pub mod verdict;

@@ -144,6 +144,13 @@ pub const ARGUMENTS_NOT_FOUND: &str = "arguments_not_found";
 pub const PARITY_UNKNOWN: &str = "parity_unknown";
 /// Begins a note that says which function of upstream gave the arguments that were used.
 pub const UPSTREAM_ARGUMENTS: &str = "upstream_arguments";
+/// Begins a note that says where others construct the class with the arguments that were used.
+pub const CALL_SITE_ARGUMENTS: &str = "call_site_arguments";
+
+/// Begins a note that says why a block that ran forward has not answered a challenge.
+pub const NOT_CHALLENGED: &str = "not_challenged";
+/// Begins a note that says why the exported graph of a block that answered was not replayed.
+pub const NOT_REPLAYED: &str = "not_replayed";
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Evidence {
@@ -156,12 +163,112 @@ pub struct Evidence {
     pub forward_outputs: Vec<TensorShape>,
     /// Number of parameters, counted element by element.
     pub parameters: Option<u64>,
+    /// What a backward pass reached.
+    #[serde(default)]
+    pub gradient: Option<GradientEvidence>,
+    /// Operations of a forward pass with the inputs above: two for each product and sum of a matrix product, a convolution
+    /// or an attention and none for all else, as `torch.utils.flop_counter` counts.
+    #[serde(default)]
+    pub flops: Option<u64>,
+    /// What the block answered when it was run on random numbers that it learnt only while it ran.
+    #[serde(default)]
+    pub challenge: Option<ChallengeEvidence>,
+    /// The answer came out again where the block's exported graph was run in a process that has never seen its code.
+    #[serde(default)]
+    pub replayed: Option<ReplayEvidence>,
     /// What was compared with upstream, where it was the same.
     #[serde(default)]
     pub parity: Option<ParityEvidence>,
-    /// Why a level is unknown. Those that begin with [`ARGUMENTS_NOT_FOUND`] say that no arguments fitted,
-    /// those with [`PARITY_UNKNOWN`] why nothing was compared.
+    /// Why something is unknown. Those that begin with [`ARGUMENTS_NOT_FOUND`] say that no arguments fitted,
+    /// those with [`PARITY_UNKNOWN`] why nothing was compared, those with [`NOT_CHALLENGED`] and [`NOT_REPLAYED`] why that
+    /// evidence is missing.
     pub notes: Vec<String>,
+    /// What the code touches that could make it lie to the validator, sorted; says nothing about pass or fail.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tainted: Vec<Taint>,
+}
+
+/// A use of something by which code can deceive the validator, which runs in the same process.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub struct Taint {
+    /// The line of the bundle, 1-based, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// `timm/layers/x.py:12`, where the line comes from a file of upstream.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upstream: Option<String>,
+    pub reason: TaintReason,
+    /// `sys._getframe`, `torch.Tensor.backward`
+    pub what: String,
+    pub seen: Sighting,
+}
+
+impl Taint {
+    /// In one line: `frames: sys._getframe at timm/layers/x.py:12, in the text`.
+    pub fn told(&self) -> String {
+        let place = match (&self.upstream, self.line) {
+            (Some(upstream), _) => format!(" at {upstream}"),
+            (None, Some(line)) => format!(" at line {line}"),
+            (None, None) => String::new(),
+        };
+        let seen = match self.seen {
+            Sighting::Text => "in the text",
+            Sighting::Running => "while it ran",
+            Sighting::Both => "in the text and while it ran",
+        };
+        format!("{}: {}{place}, {seen}", self.reason.name(), self.what)
+    }
+}
+
+/// What a use touches. The names are a contract, as those of failures are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TaintReason {
+    /// Frames of whoever called, the validator's among them.
+    Frames,
+    /// The collector, which knows every object.
+    Collector,
+    /// What is called whenever something runs: traces, profiles, audit hooks.
+    Tracing,
+    Signals,
+    /// Memory by its address, and code that no compiler made.
+    Memory,
+    /// What an import or a builtin name gives to everybody, the validator's own modules among it.
+    Modules,
+    /// Attributes of torch's own modules and classes.
+    Torch,
+    /// How the process ends.
+    Exit,
+    /// The text cannot be read without running it.
+    Unread,
+}
+
+impl TaintReason {
+    /// As it stands in records: `frames`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Frames => "frames",
+            Self::Collector => "collector",
+            Self::Tracing => "tracing",
+            Self::Signals => "signals",
+            Self::Memory => "memory",
+            Self::Modules => "modules",
+            Self::Torch => "torch",
+            Self::Exit => "exit",
+            Self::Unread => "unread",
+        }
+    }
+}
+
+/// How a use was noticed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Sighting {
+    /// It stands in the text, whether or not it ran.
+    Text,
+    /// It happened while the bundle ran, as the bundle's own process says.
+    Running,
+    Both,
 }
 
 impl Evidence {
@@ -175,6 +282,16 @@ impl Evidence {
         self.reasons(PARITY_UNKNOWN).next()
     }
 
+    /// Why it has not answered a challenge, though it ran forward.
+    pub fn not_challenged(&self) -> Option<&str> {
+        self.reasons(NOT_CHALLENGED).next()
+    }
+
+    /// Why its graph was not replayed, though it answered: `export: ...`.
+    pub fn not_replayed(&self) -> Option<&str> {
+        self.reasons(NOT_REPLAYED).next()
+    }
+
     fn reasons(&self, opening: &str) -> impl Iterator<Item = &str> {
         self.notes.iter().filter_map(move |note| note.strip_prefix(opening)?.strip_prefix(": "))
     }
@@ -185,6 +302,39 @@ impl Evidence {
             |note: &&String| [ARGUMENTS_NOT_FOUND, PARITY_UNKNOWN].iter().any(|reason| note.starts_with(reason));
         self.notes.iter().find(tells).map(String::as_str)
     }
+}
+
+/// Of the parameters that ask for a gradient, how many there are and how many got one; each counts once, whatever its size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct GradientEvidence {
+    pub trained: u64,
+    pub reached: u64,
+}
+
+/// What two processes answered to the same challenge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ChallengeEvidence {
+    /// Both gave the same, to the bit: the output in evaluation and in training mode, and the state before and after.
+    pub deterministic: bool,
+    pub training: TrainingEvidence,
+}
+
+/// What is different in training mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TrainingEvidence {
+    /// The same inputs give another output.
+    pub output_differs: bool,
+    /// A pass changes the state dictionary.
+    pub state_changes: bool,
+}
+
+/// What an exported graph gave that is equal to the block's own answer, to the bit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ReplayEvidence {
+    /// How many operators of torch the graph has.
+    pub operators: u64,
+    /// Tensors and other values in the output.
+    pub output_parts: u64,
 }
 
 /// What of a bundle and of its upstream class is the same.
@@ -215,8 +365,8 @@ pub struct Verdict {
     pub outcomes: BTreeMap<String, Outcome>,
     pub failure: Option<Failure>,
     pub evidence: Evidence,
-    /// The code meddles with the interpreter (frames, tracing, the collector): a mark beside the verdict. Nothing looks
-    /// for that yet, so it is never set.
+    /// The code touches what could make it lie to the validator ([`Evidence::tainted`] says what): a mark beside the
+    /// verdict, which stays what it is.
     pub tainted: bool,
     /// The protections that were in force while the bundle ran, sorted.
     pub protections: Vec<String>,

@@ -7,4 +7,5 @@
 
 mod closure;
 mod lineage;
+mod sites;
 mod syntax;

@@ -1,9 +1,9 @@
 //! What a library shows, counted from the records of its manifest alone: equal manifests give equal findings.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use netquarry_core::record::{BlockRecord, DedupOutcome};
-use netquarry_core::verdict::{FailureClass, Level, Outcome};
+use netquarry_core::verdict::{Evidence, FailureClass, Level, Outcome};
 use serde::{Deserialize, Serialize};
 
 use crate::interval::Proportion;
@@ -28,9 +28,18 @@ pub struct Findings {
     pub undecided: usize,
     /// Candidates that could not be constructed or run because no arguments were found that fit.
     pub without_arguments: usize,
+    /// Candidates whose code touches what could make it lie to the validator, whatever their verdict.
+    #[serde(default)]
+    pub tainted: usize,
+    /// They by what they touch, the most frequent first; one can be among several.
+    #[serde(default)]
+    pub taint_reasons: Vec<Counted>,
     /// What comparing with upstream came to; `None` where nothing was compared.
     #[serde(default)]
     pub parity: Option<ParityTally>,
+    /// What challenges came to; `None` where nothing was challenged.
+    #[serde(default)]
+    pub challenges: Option<ChallengeTally>,
     /// Duplicates by the reason for which they were removed.
     pub duplicates: Vec<Counted>,
     /// Bundles by the package that they import for its compiled operators, the most frequent first.
@@ -89,6 +98,21 @@ pub struct ParityTally {
     pub unknown: Vec<Counted>,
 }
 
+/// What came of asking blocks what they cannot have prepared.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChallengeTally {
+    /// Ran forward, and so were challenged.
+    pub challenged: usize,
+    /// Gave an answer.
+    pub answered: usize,
+    /// Gave the same answer in two processes.
+    pub deterministic: usize,
+    /// Gave it also as an exported graph, in a process without their code.
+    pub replayed: usize,
+    /// Not replayed, by the step that failed: `export`.
+    pub not_replayed: Vec<Counted>,
+}
+
 /// How often something went wrong in one way.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailureTally {
@@ -137,7 +161,10 @@ impl Findings {
                 .count(),
             undecided: records.iter().filter(|record| !is_promoted(record, gate) && record.failure.is_none()).count(),
             without_arguments: records.iter().filter(|record| record.evidence.lacks_arguments()).count(),
+            tainted: records.iter().filter(|record| record.tainted).count(),
+            taint_reasons: counted(records.iter().flat_map(taint_reasons)),
             parity: parity(records),
+            challenges: challenges(records),
             duplicates: counted(records.iter().filter_map(removal_reason)),
             operator_imports: counted(
                 records.iter().flat_map(|record| record.operator_imports.iter().map(String::as_str)),
@@ -184,6 +211,25 @@ fn parity(records: &[BlockRecord]) -> Option<ParityTally> {
     let unknown = counted(records.iter().filter_map(parity_unknown));
     let (same, different) = (count(Outcome::Passed), count(Outcome::Failed));
     (same + different > 0 || !unknown.is_empty()).then_some(ParityTally { same, different, unknown })
+}
+
+fn challenges(records: &[BlockRecord]) -> Option<ChallengeTally> {
+    let count =
+        |is_counted: &dyn Fn(&Evidence) -> bool| records.iter().filter(|record| is_counted(&record.evidence)).count();
+    let answered = count(&|evidence| evidence.challenge.is_some());
+    let challenged = answered + count(&|evidence| evidence.not_challenged().is_some());
+    (challenged > 0).then(|| ChallengeTally {
+        challenged,
+        answered,
+        deterministic: count(&|evidence| evidence.challenge.is_some_and(|challenge| challenge.deterministic)),
+        replayed: count(&|evidence| evidence.replayed.is_some()),
+        not_replayed: counted(records.iter().filter_map(not_replayed)),
+    })
+}
+
+/// The step at which it failed.
+fn not_replayed(record: &BlockRecord) -> Option<&str> {
+    record.evidence.not_replayed()?.split(':').next()
 }
 
 fn tally<'a>(records: impl IntoIterator<Item = &'a BlockRecord>, gate: Level) -> Tally {
@@ -246,6 +292,10 @@ fn removal_reason(record: &BlockRecord) -> Option<&str> {
     record.dedup.as_ref().filter(|_| is_removed(record)).and_then(|decision| decision.reason.as_deref())
 }
 
+fn taint_reasons(record: &BlockRecord) -> BTreeSet<&'static str> {
+    record.evidence.tainted.iter().map(|taint| taint.reason.name()).collect()
+}
+
 fn is_torch(requirement: &str) -> bool {
     let name = requirement.split(|character: char| !(character.is_alphanumeric() || "-_.".contains(character))).next();
     name == Some("torch")
@@ -276,7 +326,7 @@ fn bins(lines: &[u32]) -> Vec<Bin> {
 pub(crate) mod tests {
     use netquarry_core::record::{Category, DedupDecision, RecordSource};
     use netquarry_core::source::SourceKind;
-    use netquarry_core::verdict::{Evidence, Failure, Verdict};
+    use netquarry_core::verdict::{Evidence, Failure, Sighting, Taint, TaintReason, Verdict};
 
     use super::*;
 
@@ -350,6 +400,17 @@ pub(crate) mod tests {
             plugin: Some("dedup-exact 0.1.0".to_owned()),
         });
         copy.bundle = None;
+        copy.tainted = true;
+        copy.evidence.tainted =
+            [("torch.Tensor.backward", TaintReason::Torch), ("gc.get_objects", TaintReason::Collector)]
+                .map(|(what, reason)| Taint {
+                    line: Some(12),
+                    upstream: Some("vision/ops.py:3".to_owned()),
+                    reason,
+                    what: what.to_owned(),
+                    seen: Sighting::Text,
+                })
+                .to_vec();
         let mut unbundled = record("vision:vision.ops.Lost", Category::Loss, 0, 1);
         (unbundled.bundle, unbundled.sha256, unbundled.lines) = (None, None, None);
         let mut pillow = record("vision:vision.models.Net", Category::Architecture, 5, 1200);
@@ -366,6 +427,9 @@ pub(crate) mod tests {
         assert_eq!(total.passed, [4, 4, 3, 3, 3, 0, 0]);
         assert_eq!((findings.pass_rate.successes, findings.pass_rate.trials), (3, 5));
         assert_eq!(findings.undecided, 1);
+        assert_eq!(findings.tainted, 1);
+        let reasons: Vec<&str> = findings.taint_reasons.iter().map(|reason| reason.name.as_str()).collect();
+        assert_eq!(reasons, ["collector", "torch"]);
         assert_eq!(findings.requirements, [Counted { name: "Pillow".to_owned(), count: 1 }]);
         assert_eq!(findings.operator_imports, [Counted { name: "vision".to_owned(), count: 1 }]);
         assert_eq!(findings.duplicates, [Counted { name: "exact".to_owned(), count: 1 }]);

@@ -8,7 +8,7 @@ use netquarry_core::verdict::Level;
 use serde::Serialize;
 
 use crate::course::Course;
-use crate::findings::{Counted, Findings, Group, Tally};
+use crate::findings::{ChallengeTally, Counted, Findings, Group, Tally};
 use crate::interval::Proportion;
 use crate::library::folder::Changes;
 use crate::quantity::{human_bytes, human_count, human_seconds, human_things};
@@ -98,6 +98,12 @@ impl Summary {
                 human_count(compared)
             );
         }
+        if let Some(challenges) = &findings.challenges {
+            let _ = writeln!(text, "  {}", challenged(challenges));
+        }
+        if findings.tainted > 0 {
+            let _ = writeln!(text, "  {}", tainted(findings));
+        }
         if total.duplicates > 0 {
             let reasons: Vec<String> =
                 findings.duplicates.iter().map(|each| format!("{} {}", human_count(each.count), each.name)).collect();
@@ -134,6 +140,34 @@ impl Summary {
             let _ = writeln!(text, "  {heading}Failures{heading:#}  netquarry report failures {}", folder.display());
         }
     }
+}
+
+/// What blocks answered that they cannot have prepared.
+fn challenged(tally: &ChallengeTally) -> String {
+    let ChallengeTally { challenged, answered, deterministic, replayed, not_replayed } = tally;
+    let reasons: Vec<String> =
+        not_replayed.iter().map(|each| format!("{} {}", human_count(each.count), each.name)).collect();
+    let reasons = if reasons.is_empty() { String::new() } else { format!("; not replayed: {}", reasons.join(", ")) };
+    format!(
+        "{} of {} that ran forward were replayed from their exported graphs{reasons}; {} of {} that answered random \
+         challenges did so alike in two processes",
+        human_count(*replayed),
+        human_count(*challenged),
+        human_count(*deterministic),
+        human_count(*answered),
+    )
+}
+
+/// `3 are tainted, whatever the verdict: the code could lie by what it touches (torch 2, frames 1)`
+pub fn tainted(findings: &Findings) -> String {
+    let reasons = findings.taint_reasons.iter();
+    let reasons: Vec<String> = reasons.map(|each| format!("{} {}", each.name, human_count(each.count))).collect();
+    let verb = if findings.tainted == 1 { "is" } else { "are" };
+    let number = human_count(findings.tainted);
+    format!(
+        "{number} {verb} tainted, whatever the verdict: the code could lie by what it touches ({})",
+        reasons.join(", ")
+    )
 }
 
 /// What bundles still take from a package that they are from.

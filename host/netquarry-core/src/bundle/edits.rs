@@ -9,8 +9,8 @@ use super::names::Names;
 use super::uses::{FILE_ATTRIBUTE, Named, Uses, is_shared};
 use crate::closure::Closure;
 use crate::facts::{
-    BindingKind, Dictionary, DictionaryEntry, Guard, ImportForm, ImportStatement, ReferenceBinding, StatementKind,
-    Suite,
+    Assigns, BindingKind, Dictionary, DictionaryEntry, Guard, ImportForm, ImportStatement, ReferenceBinding,
+    StatementKind, Suite,
 };
 use crate::index::{DefinitionId, Index, Variable};
 use crate::resolve::{Entity, External};
@@ -127,7 +127,7 @@ impl Editing<'_> {
                 Some(last) => reference.path[last].end,
                 None => reference.range.end,
             };
-            let assigns = reference.assigns_path && consumed > 0 && consumed == reference.path.len();
+            let assigns = reference.assigns == Assigns::Path && consumed > 0 && consumed == reference.path.len();
             // The block itself keeps its name even where a local variable has it, and so does what Python names.
             let keeps_name = self.is_target(named) || *named == Named::OwnFile;
             let is_hidden = keeps_name && self.uses.captured.contains(named);

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::type_imports::{self, TypeImports};
 use crate::closure::{Closure, Namespace, SubstitutionUse};
-use crate::facts::{Access, Evaluation, ImportStatement, Reference, ReferenceBinding, Role, ScopeKind, Symbol};
+use crate::facts::{
+    Access, Assigns, Evaluation, ImportStatement, Reference, ReferenceBinding, Role, ScopeKind, Symbol,
+};
 use crate::index::{DefinitionId, FileId, Index, Variable};
 use crate::resolve::{Entity, External, Resolution};
 
@@ -124,7 +126,8 @@ fn rebound(index: &Index, closure: &Closure) -> HashSet<Variable> {
     for (id, closed) in &closure.definitions {
         for (reference, resolution) in index.statement(*id).references.iter().zip(&closed.resolutions) {
             let Some(Resolution { entity: Entity::Variable(variable), consumed, .. }) = resolution else { continue };
-            let through_module = reference.assigns_path && *consumed == reference.path.len() && *consumed > 0;
+            let through_module =
+                reference.assigns == Assigns::Path && *consumed == reference.path.len() && *consumed > 0;
             if reference.access != Access::Load || through_module {
                 rebound.insert(*variable);
             }

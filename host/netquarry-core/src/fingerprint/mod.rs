@@ -27,4 +27,4 @@ mod region;
 mod split;
 mod statement;
 mod statements;
-mod tokenizer;
+pub(crate) mod tokenizer;

@@ -10,19 +10,19 @@ use unicode_normalization::char::is_combining_mark;
 
 /// A token, as byte offsets into the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Token {
-    pub(super) kind: TokenKind,
-    pub(super) start: usize,
-    pub(super) end: usize,
+pub(crate) struct Token {
+    pub(crate) kind: TokenKind,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
     /// The offset at which the line starts in which the token starts.
-    pub(super) line_start: usize,
+    pub(crate) line_start: usize,
     /// 0-based numbers of the lines in which the token starts and ends; lines end at `\n` only.
-    pub(super) first_line: usize,
-    pub(super) last_line: usize,
+    pub(crate) first_line: usize,
+    pub(crate) last_line: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TokenKind {
+pub(crate) enum TokenKind {
     Name,
     Number,
     String,
@@ -39,10 +39,10 @@ pub(super) enum TokenKind {
 
 /// The text ends inside a string or brackets, or a line returns to an indentation that was never there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct TokenizeError;
+pub(crate) struct TokenizeError;
 
 /// The tokens of `text`, without the empty ones at its end (`NEWLINE` of an unfinished line, `DEDENT`, `ENDMARKER`).
-pub(super) fn tokenize(text: &str) -> Result<Vec<Token>, TokenizeError> {
+pub(crate) fn tokenize(text: &str) -> Result<Vec<Token>, TokenizeError> {
     let mut tokenizer = Tokenizer { indents: vec![0], ..Tokenizer::default() };
     for line in text.split_inclusive('\n') {
         match tokenizer.line(line)? {

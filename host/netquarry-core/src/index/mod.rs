@@ -8,6 +8,7 @@ mod lineage;
 mod mutations;
 mod operators;
 mod origins;
+mod sites;
 mod view;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -26,6 +27,7 @@ pub use effects::{Effects, Entry};
 pub use imports::{FileSet, ImportGraph};
 pub use lineage::Base;
 pub use operators::{Operator, OperatorName, Operators};
+pub use sites::{Meaning, Site};
 pub use view::IndexView;
 
 /// An index into the files of an [`Index`].

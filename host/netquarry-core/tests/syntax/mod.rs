@@ -7,8 +7,8 @@ use std::fs;
 use std::path::Path;
 
 use netquarry_core::facts::{
-    Effect, FileFacts, FunctionFacts, ImportForm, ImportStatement, KeyPlace, Reference, ReferenceBinding, ScopeKind,
-    Statement, Symbol,
+    Assigns, Effect, FileFacts, FunctionFacts, ImportForm, ImportStatement, KeyPlace, Reference, ReferenceBinding,
+    ScopeKind, Statement, Symbol,
 };
 use netquarry_core::source::{TextRange, lines_of};
 use netquarry_core::syntax;
@@ -94,6 +94,9 @@ fn render_statement(facts: &FileFacts, text: &str, statement: &Statement, output
             KeyPlace::Schema => "schema".to_owned(),
         };
         writeln!(output, "    key {:?} at `{}` {place}", key.value, slice(key.range))?;
+    }
+    for configuration in &statement.configurations {
+        writeln!(output, "    configuration `{}`", slice(*configuration))?;
     }
     for entry in statement.dictionary.iter().flat_map(|dictionary| &dictionary.entries) {
         writeln!(output, "    entry {:?} `{}`", entry.key, slice(entry.range))?;
@@ -191,8 +194,10 @@ fn reference_text(facts: &FileFacts, text: &str, reference: &Reference) -> Strin
         write!(output, " ({})", facts.name(reference.name)).expect("a string takes everything");
     }
     write!(output, " {:?} {:?} {:?}", reference.access, reference.evaluation, reference.role).expect("as above");
-    if reference.assigns_path {
-        output.push_str(" assigns");
+    match reference.assigns {
+        Assigns::Nothing => {}
+        Assigns::Path => output.push_str(" assigns"),
+        Assigns::Item => output.push_str(" assigns an item"),
     }
     if reference.quoted {
         output.push_str(" quoted");

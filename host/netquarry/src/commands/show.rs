@@ -5,7 +5,9 @@ use std::fs;
 use std::path::Path;
 
 use netquarry_core::record::{BlockRecord, ClosureRecord, DedupOutcome, EditRecord};
-use netquarry_core::verdict::{Level, Outcome, TensorShape};
+use netquarry_core::verdict::{
+    ChallengeEvidence, Evidence, GradientEvidence, Level, Outcome, ReplayEvidence, TensorShape,
+};
 use serde::Serialize;
 
 use super::Ending;
@@ -206,11 +208,37 @@ fn verdict(record: &BlockRecord) -> String {
     if let Some(parameters) = evidence.parameters {
         let _ = writeln!(text, "  {parameters} parameters");
     }
+    text.push_str(&behaviour(evidence));
     for note in &evidence.notes {
         let _ = writeln!(text, "  {note}");
     }
-    if record.tainted {
-        text.push_str("  tainted: the code meddles with the interpreter\n");
+    for taint in &evidence.tainted {
+        let _ = writeln!(text, "  tainted by {}", taint.told());
+    }
+    text
+}
+
+/// What is known beyond that it runs.
+fn behaviour(evidence: &Evidence) -> String {
+    let mut text = String::new();
+    if let Some(GradientEvidence { trained, reached }) = evidence.gradient {
+        let _ = writeln!(text, "  gradients reach {reached} of {trained} parameter tensors");
+    }
+    if let Some(flops) = evidence.flops {
+        let _ = writeln!(text, "  {flops} operations in products of matrices, convolutions and attention");
+    }
+    if let Some(ChallengeEvidence { deterministic, training }) = evidence.challenge {
+        let answers = if deterministic { "the same" } else { "something else each time" };
+        let output = if training.output_differs { "another" } else { "the same" };
+        let state = if training.state_changes { "another" } else { "the same" };
+        let _ = writeln!(
+            text,
+            "  two processes answer {answers}; in training mode {output} output, {state} state after it"
+        );
+    }
+    if let Some(ReplayEvidence { operators, .. }) = evidence.replayed {
+        let _ =
+            writeln!(text, "  replayed: its exported graph of {operators} operators answers the same without its code");
     }
     text
 }

@@ -32,6 +32,7 @@ pub mod run;
 pub mod select;
 pub mod shims;
 mod signature;
+mod sites;
 mod texts;
 pub mod upstream;
 pub mod validate;

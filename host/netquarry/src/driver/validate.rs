@@ -17,6 +17,7 @@ use super::context::Context;
 use super::discover::Candidate;
 use super::fetch::FetchedSource;
 use super::provision::{Provision, Want};
+use super::sites::sites;
 use super::upstream::Upstreams;
 use crate::configuration::Settings;
 use crate::course::{Stage, StageCourse, Stopwatch, ValidationCourse};
@@ -25,7 +26,7 @@ use crate::interrupt;
 use crate::problem::Problem;
 use crate::quantity::{human_count, human_seconds, human_things};
 use crate::spool::Spool;
-use crate::validate::{self, Job, Options, Upstream, WorkerStatistics};
+use crate::validate::{self, Job, Options, Site, Upstream, WorkerStatistics};
 
 /// What came out of the stage.
 pub struct Validated {
@@ -77,6 +78,10 @@ pub fn validate(
     let scratch = tempfile::Builder::new().prefix("netquarry-bundles-").tempdir();
     let scratch = scratch.map_err(|error| Problem::io("make a folder in", &std::env::temp_dir(), error))?;
     let upstreams = if options.level >= Level::Parity { Some(Upstreams::new(sources, environment)?) } else { None };
+    let sites = match options.level {
+        Level::Parse | Level::Compile | Level::Execute => vec![Arc::default(); made.candidates.len()],
+        _ => context.pool.install(|| sites(&made.indexed, &made.candidates)),
+    };
     let mut rounds = Rounds {
         context,
         environment,
@@ -87,6 +92,7 @@ pub fn validate(
         upstreams,
         provision: Provision::new(context, environment, sources),
         wants: vec![Want::default(); made.candidates.len()],
+        sites,
         verdicts: vec![None; made.candidates.len()],
         ran: BTreeSet::new(),
         statistics: None,
@@ -128,6 +134,8 @@ struct Rounds<'a> {
     provision: Provision<'a>,
     /// What each candidate's bundle wants, and what came of it.
     wants: Vec<Want>,
+    /// Where others construct each of them.
+    sites: Vec<Arc<[Site]>>,
     verdicts: Vec<Option<Verdict>>,
     /// Those whose verdict was not in the store, in one round at least.
     ran: BTreeSet<usize>,
@@ -204,6 +212,7 @@ impl<'a> Rounds<'a> {
             operator_packages: bundle.operator_packages.clone(),
             layers: Arc::clone(&layers),
             arguments: self.made.rules.arguments(&candidate.block).map(|(arguments, _)| arguments.clone()),
+            sites: Arc::clone(&self.sites[at]),
             line_map: self.context.spool.value(bundle.line_map)?,
             upstream: upstream.map(|it| Upstream { layers: self.provision.upstream_layers(want, &layers), ..it }),
         };

@@ -8,7 +8,7 @@ use netquarry_core::verdict::Level;
 use super::figures::{Bar, Segment, escaped, histogram, horizontal_bars, legend};
 use crate::findings::{Bin, FailureTally, Findings, Group, LevelTally, Tally, is_promoted, is_removed};
 use crate::quantity::human_count;
-use crate::summary::{operator_import, percentage};
+use crate::summary::{operator_import, percentage, tainted};
 
 /// Its name in the output folder.
 pub const FILE_NAME: &str = "report.html";
@@ -39,6 +39,9 @@ pub fn html(page: &Page<'_>) -> String {
     html.push_str(&tiles(page.findings));
     for package in &page.findings.operator_imports {
         let _ = writeln!(html, "<p class=\"rate\">{}.</p>", escaped(&operator_import(package)));
+    }
+    if page.findings.tainted > 0 {
+        let _ = writeln!(html, "<p class=\"rate\">{}.</p>", escaped(&tainted(page.findings)));
     }
     figure(&mut html, "From candidates to the library", &funnel(page.findings), "");
     figure(&mut html, "Blocks by repository", &by_source(page.findings), &ends_legend(page.findings));
@@ -231,7 +234,7 @@ fn row(record: &BlockRecord, gate: Level) -> String {
         record.level,
         record.lines.map(|lines| lines.to_string()).unwrap_or_default(),
         escaped(record.license.as_deref().unwrap_or("")),
-        escaped(end),
+        escaped(&if record.tainted { format!("{end}, tainted") } else { end.to_owned() }),
     )
 }
 

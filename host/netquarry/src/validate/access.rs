@@ -54,6 +54,8 @@ pub(super) struct Access {
     common: Vec<PathFd>,
     /// What restricting itself protects from, by the names that verdicts give it; nothing where the kernel has no Landlock.
     pub(super) protections: Vec<&'static str>,
+    /// What a process may do in its scratch folder, in the kernel's numbers: for the child that mounts something there.
+    pub(super) scratch_rights: u64,
 }
 
 /// What one process may touch beside what all may.
@@ -67,7 +69,7 @@ impl Access {
     pub(super) fn new(environment: &Environment) -> Self {
         let places = SYSTEM.iter().map(Path::new).chain(environment.prefixes.iter().map(PathBuf::as_path));
         // A symbolic link is opened as what it leads to.
-        Self { common: places.filter_map(open).collect(), protections: supported() }
+        Self { common: places.filter_map(open).collect(), protections: supported(), scratch_rights: scratch_rights() }
     }
 
     /// A ruleset; none where the kernel has no Landlock.
@@ -110,9 +112,19 @@ fn strictest() -> Result<Ruleset, RulesetError> {
         .scope(Scope::from_all(NEWEST))
 }
 
+/// Refuses what it is told to, or is an error where this kernel cannot.
+fn exactly() -> Ruleset {
+    Ruleset::default().set_compatibility(CompatLevel::HardRequirement)
+}
+
+/// As far as this kernel knows them: it takes no rule with another.
+fn scratch_rights() -> u64 {
+    let known = READ_AND_WRITE.iter().filter(|right| exactly().handle_access(*right).is_ok());
+    known.collect::<BitFlags<AccessFs>>().bits()
+}
+
 /// The names of the parts of [`strictest`] that this kernel has.
 fn supported() -> Vec<&'static str> {
-    let exactly = || Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
     let parts = [
         ("landlock-files", exactly().handle_access(AccessFs::from_all(ABI::V1))),
         ("landlock-truncation", exactly().handle_access(AccessFs::Truncate)),

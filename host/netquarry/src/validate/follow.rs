@@ -1,6 +1,6 @@
 //! Following one child from its start to its end: its report, what it prints, the clock, and how it ended.
 
-use std::io::{self, ErrorKind, IoSliceMut, PipeReader, Read};
+use std::io::{self, ErrorKind, IoSliceMut, PipeReader, PipeWriter, Read, Write};
 use std::mem::MaybeUninit;
 use std::net::Shutdown;
 use std::os::fd::{AsFd, OwnedFd};
@@ -49,18 +49,25 @@ impl Run {
     }
 }
 
-/// Follows the child until the worker has told its end on `socket`; kills it when its time is over or when it writes to
-/// the report what no child of ours would.
+/// Our ends of what leads to one child.
+pub(super) struct Ends<'a> {
+    /// Where the worker tells about it.
+    pub(super) socket: UnixStream,
+    pub(super) report: PipeReader,
+    /// What it prints.
+    pub(super) output: PipeReader,
+    /// Where it is told a number each time that it is ready for one, and the numbers.
+    pub(super) numbers: Option<(PipeWriter, &'a [u32])>,
+}
+
+/// Follows the child until the worker has told its end; kills it when its time is over or when it writes to the report
+/// what no child of ours would.
 ///
 /// # Errors
 /// The worker is gone, or does not answer.
-pub(super) fn to_the_end(
-    socket: UnixStream,
-    report: PipeReader,
-    output: PipeReader,
-    token: &str,
-    limits: &Limits,
-) -> io::Result<Run> {
+pub(super) fn to_the_end(ends: Ends<'_>, token: &str, limits: &Limits) -> io::Result<Run> {
+    let Ends { socket, report, output, numbers } = ends;
+    let mut numbers = numbers.map(|(pipe, numbers)| Numbers { pipe, numbers: numbers.iter(), heard: 0 });
     let mut report = Stream::new(report);
     let mut output = Stream::new(output);
     let mut transcript = Transcript { token, most: limits.report_bytes, events: Vec::new(), forged: false, bytes: 0 };
@@ -73,6 +80,9 @@ pub(super) fn to_the_end(
         if ready.report {
             report.read();
             transcript.take(&mut report.bytes);
+            if numbers.as_mut().is_some_and(|numbers| !numbers.answer(&transcript.events)) {
+                numbers = None;
+            }
         }
         if ready.output {
             output.read();
@@ -184,6 +194,25 @@ impl Stream {
 
     fn keep_end(&mut self) {
         self.bytes.drain(..self.bytes.len().saturating_sub(KEPT_OUTPUT));
+    }
+}
+
+/// The numbers of a challenge that are not told yet.
+struct Numbers<'a> {
+    pipe: PipeWriter,
+    numbers: std::slice::Iter<'a, u32>,
+    /// So many events have been answered.
+    heard: usize,
+}
+
+impl Numbers<'_> {
+    /// Tells a number for each time that the child has said since that it is ready; false where nobody takes one, or none
+    /// is left. A pipe has room for more than there are.
+    fn answer(&mut self, events: &[Event]) -> bool {
+        let new = &events[self.heard..];
+        self.heard = events.len();
+        let mut asked = new.iter().filter(|event| matches!(event, Event::Ready));
+        asked.all(|_| self.numbers.next().is_some_and(|number| self.pipe.write_all(&number.to_be_bytes()).is_ok()))
     }
 }
 

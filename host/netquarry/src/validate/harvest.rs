@@ -72,6 +72,8 @@ pub(super) fn better(plain: Verdict, mut suggested: Verdict, suggestion: &Sugges
     if suggested.failure.is_some() || suggested.level() <= plain.level() {
         return plain;
     }
+    // It is the same code.
+    suggested.evidence.tainted.extend(plain.evidence.tainted);
     let used = &suggested.evidence.constructor_arguments;
     if suggestion.constructor.iter().all(|(name, text)| used.get(name).is_none_or(|used| used == text)) {
         suggested.evidence.notes.push(format!("{UPSTREAM_ARGUMENTS}: {}", suggestion.source));

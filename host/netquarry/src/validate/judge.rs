@@ -2,13 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use netquarry_core::verdict::{ARGUMENTS_NOT_FOUND, Failure, FailureClass, Level, Outcome, Verdict};
+use netquarry_core::verdict::{
+    ARGUMENTS_NOT_FOUND, CALL_SITE_ARGUMENTS, Failure, FailureClass, Level, Outcome, Verdict,
+};
 
 use super::follow::Run;
 use super::pool::Attempted;
 use super::protocol::{Event, Exception, LevelEvidence};
 use super::scrub::{Places, SCRATCH};
-use super::{Job, Options, classify};
+use super::{Job, Options, classify, taint};
 use crate::environment::Environment;
 
 /// The levels that a child can report about.
@@ -26,14 +28,25 @@ pub(super) fn lost() -> Verdict {
 
 pub(super) fn verdict(job: &Job, attempted: &Attempted, environment: &Environment, options: &Options) -> Verdict {
     let places = places(job, environment, attempted);
-    let mut judge =
-        Judge { job, attempted, environment, options, places, verdict: undecided(), next: 0, settled: false };
+    let mut judge = Judge {
+        job,
+        attempted,
+        environment,
+        options,
+        places,
+        verdict: undecided(),
+        call_site: None,
+        next: 0,
+        settled: false,
+    };
     for event in &attempted.run.events {
         judge.hear(event);
     }
     if !judge.settled {
         judge.explain_silence(&attempted.run);
     }
+    let note = judge.call_site.as_ref().map(|site| judge.scrub(&format!("{CALL_SITE_ARGUMENTS}: {site}")));
+    judge.verdict.evidence.notes.extend(note);
     judge.verdict.evidence.notes.sort();
     judge.verdict
 }
@@ -53,6 +66,8 @@ struct Judge<'a> {
     options: &'a Options,
     places: Places,
     verdict: Verdict,
+    /// Where others construct the class as the last instance was.
+    call_site: Option<String>,
     /// The place in [`TRIED`] of the level that is being tried: all before it have passed.
     next: usize,
     /// A level has failed or stayed undecided, or the last one has passed.
@@ -83,12 +98,21 @@ impl Judge<'_> {
             // Our own code reports one level after the other. Whatever is out of order is not heard, and the level that
             // it is about stays open.
             Event::Passed { .. } | Event::Failed { .. } | Event::Inapplicable { .. } | Event::Undecided { .. } => {}
+            Event::Tainted { signs } => {
+                for sign in signs.iter().take(taint::MOST) {
+                    let what = self.scrub(&sign.what);
+                    self.verdict.evidence.tainted.push(taint::seen(self.job, sign.reason, what, sign.line));
+                }
+            }
             // These belong to other tasks.
             Event::Imported { .. }
             | Event::Leaves { .. }
             | Event::Values { .. }
             | Event::Answers { .. }
             | Event::Harvested { .. }
+            | Event::Ready
+            | Event::Counted { .. }
+            | Event::Read { .. }
             | Event::Short
             | Event::Stopped { .. } => {}
         }
@@ -109,8 +133,10 @@ impl Judge<'_> {
         let evidence = &mut self.verdict.evidence;
         if let Some(arguments) = &found.constructor_arguments {
             evidence.constructor_arguments.clone_from(arguments);
+            self.call_site.clone_from(&found.call_site);
         }
         evidence.parameters = found.parameters.or(evidence.parameters);
+        evidence.gradient = found.gradient.or(evidence.gradient);
         evidence.forward_arguments.extend(found.forward_arguments.clone());
         evidence.forward_inputs.extend(found.forward_inputs.iter().cloned());
         evidence.forward_outputs.extend(found.forward_outputs.iter().cloned());

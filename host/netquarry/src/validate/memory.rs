@@ -15,6 +15,8 @@ const LEAST_PART: u64 = 8;
 #[derive(Debug)]
 pub(super) struct Memory {
     all: u64,
+    /// What a child may take beside what it asks for.
+    beside: u64,
     free: Mutex<u64>,
     given_back: Condvar,
     /// Held by who waits for memory, so that one who waits for much is not overtaken for ever.
@@ -25,12 +27,17 @@ pub(super) struct Memory {
 #[derive(Debug)]
 pub(super) struct Share<'a> {
     memory: &'a Memory,
-    pub(super) bytes: u64,
+    bytes: u64,
 }
 
 impl Memory {
     pub(super) fn new(all: u64) -> Self {
-        Self { all, free: Mutex::new(all), given_back: Condvar::new(), turn: Mutex::default() }
+        Self { all, beside: 0, free: Mutex::new(all), given_back: Condvar::new(), turn: Mutex::default() }
+    }
+
+    /// The same for children each of which may take so much beside what it asks for.
+    pub(super) fn beside(self, bytes: u64) -> Self {
+        Self { beside: bytes, ..self }
     }
 
     /// What the machine, or the control group that this process is in, has free now, but for a reserve.
@@ -50,12 +57,12 @@ impl Memory {
     /// What a child starts with where so many run at once and one can have `most`.
     pub(super) fn first(&self, most: u64, children: usize) -> u64 {
         let part = self.all / children.max(1) as u64;
-        part.clamp(most / LEAST_PART, most)
+        part.saturating_sub(self.beside).clamp(most / LEAST_PART, most)
     }
 
-    /// Waits until so much is free; no more than [`Memory::most`] ever is.
+    /// Waits until so much is free, and what goes beside it; no more than there is ever is.
     pub(super) fn take(&self, bytes: u64) -> Share<'_> {
-        let bytes = bytes.min(self.all);
+        let bytes = (bytes + self.beside).min(self.all);
         let _turn = self.turn.lock().expect("nothing panics here");
         let free = self.free.lock().expect("nothing panics here");
         let mut free = self.given_back.wait_while(free, |free| *free < bytes).expect("nothing panics here");
@@ -86,6 +93,17 @@ mod tests {
             let memory = Memory::new(all);
             assert_eq!(memory.first(memory.most(limit), children), expected, "{all} for {children}");
         }
+    }
+
+    #[test]
+    fn what_goes_beside_it_is_taken_too() {
+        let memory = Memory::new(100).beside(10);
+        assert_eq!(memory.first(memory.most(40), 5), 10);
+        let share = memory.take(40);
+        assert_eq!(*memory.free.lock().unwrap(), 50);
+        drop(share);
+        let _all = memory.take(95);
+        assert_eq!(*memory.free.lock().unwrap(), 0);
     }
 
     #[test]

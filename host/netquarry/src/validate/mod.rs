@@ -17,6 +17,7 @@ use sha2::{Digest, Sha256};
 use crate::environment::{Environment, Layer};
 
 mod access;
+mod challenge;
 mod classify;
 mod filter;
 mod follow;
@@ -24,6 +25,7 @@ mod harvest;
 mod judge;
 pub mod lookup;
 mod memory;
+mod observation;
 mod parity;
 mod pool;
 mod program;
@@ -31,6 +33,8 @@ mod protocol;
 mod sandbox;
 mod scratch;
 mod scrub;
+mod sites;
+mod taint;
 #[cfg(test)]
 mod tests;
 mod upstream;
@@ -39,10 +43,12 @@ mod worker;
 pub use parity::upstream_import_error;
 pub use pool::WorkerStatistics;
 pub use sandbox::{Sandbox, probe};
+pub use sites::Site;
 
-/// The version of how reports are judged. Raise it with every change to `classify`, `follow`, `judge`, `parity`, `pool` or
-/// `scrub` after which the same reports give another verdict: verdicts that were kept before are then reached anew.
-pub const VALIDATION_VERSION: u32 = 7;
+/// The version of how reports are judged. Raise it with every change to `challenge`, `classify`, `follow`, `judge`,
+/// `observation`, `parity`, `pool`, `scrub` or `taint`, or to what [`netquarry_core::taint`] looks for, after which the same
+/// reports give another verdict: verdicts that were kept before are then reached anew.
+pub const VALIDATION_VERSION: u32 = 10;
 
 /// One bundle to validate.
 #[derive(Clone, Debug)]
@@ -63,6 +69,8 @@ pub struct Job {
     pub layers: Arc<[Layer]>,
     /// How to construct and run the block, where a shim says so.
     pub arguments: Option<BlockArguments>,
+    /// How others construct the block, the likeliest first.
+    pub sites: Arc<[Site]>,
     /// Where the lines of the bundle come from.
     pub line_map: Vec<LineSpan>,
     /// The class that the bundle is to be compared with at [`Level::Parity`].
@@ -102,6 +110,8 @@ pub struct LineSpan {
 pub struct Options {
     /// The highest level to try.
     pub level: Level,
+    /// Challenge what ran forward, from [`Level::Backward`] on.
+    pub challenges: bool,
     /// How many bundles run at once.
     pub jobs: usize,
     pub limits: Limits,
@@ -126,7 +136,8 @@ pub struct Limits {
     pub cpu_seconds: u64,
     /// Address space beyond what the worker has mapped already.
     pub memory_bytes: u64,
-    /// The size of any one file that it writes.
+    /// The size of any one file that it writes; of all together where the scratch folder is its own file system, which lies
+    /// in memory.
     pub file_bytes: u64,
     /// Open descriptors.
     pub descriptors: u64,
@@ -138,6 +149,7 @@ impl Options {
     pub fn new(level: Level, sandbox: Sandbox) -> Self {
         Self {
             level,
+            challenges: true,
             jobs: std::thread::available_parallelism().map_or(1, usize::from),
             limits: Limits::default(),
             memory_bytes: None,
@@ -231,6 +243,7 @@ impl Options {
         hasher.update(filter::importer_programs().concat());
         self.sandbox.layers.iter().for_each(|layer| hasher.update(layer));
         hasher.update(self.level.name());
+        hasher.update([u8::from(self.challenges)]);
         hasher.update(serde_json::to_vec(&self.limits).expect("limits are plain numbers"));
         for (path, text) in program::FILES {
             hasher.update(path);
@@ -248,7 +261,7 @@ impl Job {
         let stem = self.file.file_stem().unwrap_or_default().as_encoded_bytes();
         let upstream = self.upstream.as_ref().map(|it| (&it.module, &it.class_name, &it.sha1, it.origin, &it.identity));
         let blocked = (&self.blocked_packages, &self.operator_packages);
-        let parts = (&self.class_name, blocked, &self.arguments, &self.line_map, upstream);
+        let parts = (&self.class_name, blocked, &self.arguments, &self.sites[..], &self.line_map, upstream);
         hasher.update(bundle_sha256);
         hasher.update(stem);
         hasher.update(serde_json::to_vec(&parts).expect("text and numbers can be written as JSON"));

@@ -4,7 +4,7 @@
 use std::collections::hash_map::RandomState;
 use std::fs;
 use std::hash::{BuildHasher, Hasher};
-use std::io;
+use std::io::{self, Seek as _};
 use std::mem;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
@@ -12,21 +12,24 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
+use netquarry_core::syntax::PARSER_STACK_BYTES;
 use netquarry_core::verdict::{Level, Outcome, Verdict};
 use serde::{Deserialize, Serialize};
 
 use super::access::{Access, Grant};
+use super::challenge;
 use super::follow::Run;
 use super::harvest::{self, Harvest, Harvests, Suggestion};
 use super::lookup::{Answer, Questions};
 use super::memory::Memory;
-use super::parity::{self, Observation, Parity, Question, Side};
-use super::protocol::{ChildJob, Event, Settings, Task};
+use super::observation::Observation;
+use super::parity::{self, Parity, Question, Side};
+use super::protocol::{Challenge, ChildJob, Event, Part, Settings, Task};
 use super::scratch::Scratch;
 use super::scrub::Places;
 use super::upstream::{Reached, Tree};
 use super::worker::{Ground, Worker, WorkerLost};
-use super::{Job, Limits, Options, Upstream, ValidateError, filter, judge, program};
+use super::{Job, Limits, Options, Upstream, ValidateError, filter, judge, program, taint};
 use crate::environment::{Environment, Layer};
 
 /// How many children one worker has at a time. Forking is its only work and takes some ten milliseconds, so that a
@@ -37,8 +40,10 @@ const CHILDREN_IN_A_LIFE: u64 = 2000;
 /// How many upstreams are kept within reach. Jobs come source by source, and those of one source may differ in what is
 /// installed for them.
 const TREES: usize = 3;
-/// How much a replay, a lookup or a harvest may report: a line for each entry of the state dictionary, and the values of one of them.
-const REPLAY_REPORT_BYTES: usize = 16 << 20;
+/// How much any other task than climbing may report: a line for each entry of the state dictionary, and the values of one of them.
+const LONG_REPORT_BYTES: usize = 16 << 20;
+/// How large the file of a model's graph may be: that of a model of 250 million parameters.
+const GRAPH_BYTES: u64 = 1 << 30;
 
 /// What validation took. Figures differ from run to run and belong to no verdict.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -52,6 +57,9 @@ pub struct WorkerStatistics {
     pub cpu_seconds: Vec<f64>,
     /// The largest resident size of a worker that has imported torch, and of a child, shared pages included.
     pub worker_peak_bytes: u64,
+    /// Of a worker that exports models.
+    #[serde(default)]
+    pub exporter_peak_bytes: u64,
     pub child_peak_bytes: u64,
 }
 
@@ -65,6 +73,7 @@ impl WorkerStatistics {
         self.cpu_seconds.extend(next.cpu_seconds);
         self.cpu_seconds.sort_by(f64::total_cmp);
         self.worker_peak_bytes = self.worker_peak_bytes.max(next.worker_peak_bytes);
+        self.exporter_peak_bytes = self.exporter_peak_bytes.max(next.exporter_peak_bytes);
         self.child_peak_bytes = self.child_peak_bytes.max(next.child_peak_bytes);
     }
 
@@ -104,7 +113,9 @@ pub(super) fn run<I: Iterator<Item = Job> + Send>(
     };
     thread::scope(|scope| {
         for slot in 0..slots {
-            scope.spawn(move || work(slot));
+            // It parses the text of bundles.
+            let thread = thread::Builder::new().stack_size(PARSER_STACK_BYTES);
+            thread.spawn_scoped(scope, move || work(slot)).expect("a thread can be started");
         }
     });
     if let Some(reason) = error.into_inner().expect("nothing panics here") {
@@ -133,6 +144,7 @@ struct Pool<'a> {
 struct Place {
     plain: Mutex<Option<Shared>>,
     compiler: Mutex<Option<Shared>>,
+    exporter: Mutex<Option<Shared>>,
     /// The one that was used last at the end.
     trees: Mutex<Vec<Arc<Tree>>>,
 }
@@ -142,12 +154,13 @@ impl Place {
         match warmth {
             Warmth::Cold | Warmth::Torch => &self.plain,
             Warmth::Compiler => &self.compiler,
+            Warmth::Exporter => &self.exporter,
         }
     }
 }
 
-/// What a worker imports before it forks. It is no more than a bundle imports itself, so that none finds a module
-/// loaded that it forgot to import.
+/// What a worker imports before it forks. Where bundles climb it is no more than a bundle imports itself, so that none finds
+/// a module loaded that it forgot to import.
 #[derive(Clone, Copy)]
 enum Warmth {
     /// Nothing: neither parsing nor compiling needs it.
@@ -155,6 +168,8 @@ enum Warmth {
     Torch,
     /// Also what `torch.compile` and `torch.compiler` import when they are first used, which takes a second.
     Compiler,
+    /// Also what exporting a model takes, which is two seconds.
+    Exporter,
 }
 
 impl Warmth {
@@ -173,6 +188,7 @@ impl Warmth {
             Self::Cold => &[],
             Self::Torch => &["torch"],
             Self::Compiler => &["torch", "torch._dynamo"],
+            Self::Exporter => &["torch", "torch.export"],
         }
     }
 }
@@ -220,6 +236,8 @@ pub(super) fn look_up(
 impl<'a> Pool<'a> {
     fn new(environment: &'a Environment, options: &'a Options, folder: &'a Path) -> Self {
         let slots = options.jobs.max(1);
+        // What lies in a private scratch folder lies in memory.
+        let scratch = if options.sandbox.has("private-scratch") { options.limits.file_bytes } else { 0 };
         Self {
             environment,
             options,
@@ -229,7 +247,7 @@ impl<'a> Pool<'a> {
             importer_filters: filter::importer_programs(),
             places: (0..slots.div_ceil(CHILDREN_AT_ONCE)).map(|_| Place::default()).collect(),
             harvests: Harvests::default(),
-            memory: options.memory_bytes.map_or_else(Memory::of_machine, Memory::new),
+            memory: options.memory_bytes.map_or_else(Memory::of_machine, Memory::new).beside(scratch),
             statistics: Mutex::default(),
         }
     }
@@ -294,6 +312,7 @@ impl<'a> Pool<'a> {
                 Ok(attempted) => {
                     let verdict = judge::verdict(job, &attempted, self.environment, self.options);
                     let mut verdict = self.with_arguments_of_upstream(job, place, warmth, verdict)?;
+                    self.challenge(job, place, warmth, &mut verdict)?;
                     self.compare(job, place, warmth, &mut verdict)?;
                     let transient = verdict.failure.as_ref().is_some_and(|failure| failure.class.is_transient());
                     (verdict, transient && attempt < self.options.attempts)
@@ -308,7 +327,7 @@ impl<'a> Pool<'a> {
             };
             if !again {
                 self.statistics(|statistics| statistics.verdicts += 1);
-                return Ok(verdict);
+                return Ok(taint::with_signs_of_text(job, verdict));
             }
             self.statistics(|statistics| statistics.retries += 1);
             thread::sleep(self.options.back_off * 2_u32.saturating_pow(attempt - 1));
@@ -334,6 +353,68 @@ impl<'a> Pool<'a> {
         };
         let suggested = judge::verdict(job, &attempted, self.environment, self.options);
         Ok(harvest::better(verdict, suggested, suggestion))
+    }
+
+    /// Challenges the block where that was asked for and there is a forward pass.
+    fn challenge(&self, job: &Job, place: &Place, warmth: Warmth, verdict: &mut Verdict) -> Result<(), ValidateError> {
+        let is_wanted = self.options.challenges && self.options.level >= Level::Backward;
+        if !is_wanted || verdict.outcome(Level::Forward) != Outcome::Passed {
+            return Ok(());
+        }
+        let graph = tempfile::tempfile_in(self.folder);
+        let graph = graph.map_err(|source| program::io_error("make a file in", self.folder, source))?;
+        let ask = |part, numbers: &[u32]| {
+            let warmth = if part == Part::Export { Warmth::Exporter } else { warmth };
+            let evidence = &verdict.evidence;
+            let challenge = Challenge {
+                part,
+                constructor: &evidence.constructor_arguments,
+                forward: &evidence.forward_arguments,
+                numbers,
+                graph: (part != Part::Answer).then_some(&graph),
+            };
+            self.meet(job, place, warmth, &challenge)
+        };
+        let met = challenge::meet([random_number(), random_number()], &ask)?;
+        challenge::enter(verdict, met);
+        Ok(())
+    }
+
+    /// What a child tells that meets a part of a challenge; in words, why nothing came of it.
+    fn meet(
+        &self,
+        job: &Job,
+        place: &Place,
+        warmth: Warmth,
+        challenge: &Challenge<'_>,
+    ) -> Result<Result<Observation, String>, ValidateError> {
+        let mut again = true;
+        let mut lost = false;
+        loop {
+            let shared = place.worker(warmth);
+            // The job may be what ended the worker. In a worker of its own it can do that to nobody else.
+            let worker = if lost { Arc::new(self.start(warmth)?) } else { self.shared(shared, warmth)?.child() };
+            match self.run(job, &worker, Task::Challenge(challenge))? {
+                Ok(attempted) if attempted.run.ending.status == 0 && !attempted.run.forged => {
+                    let places = judge::places(job, self.environment, &attempted);
+                    return Ok(Ok(Observation::of(&attempted.run.events, &places)));
+                }
+                // The machine may have been slow, or short of memory.
+                Ok(attempted) if again && (attempted.run.timed_out || attempted.run.ending.status < 0) => {}
+                Ok(attempted) => {
+                    return Ok(Err(challenge::unfinished(&judge::told_ending(&attempted.run, self.options))));
+                }
+                Err(WorkerLost(_)) => {
+                    tracing::warn!(block = job.id, "a Python worker was lost");
+                    self.statistics(|statistics| statistics.workers_lost += 1);
+                    shared.lock().expect("nothing panics here").take_if(|it| Arc::ptr_eq(&it.worker, &worker));
+                    if mem::replace(&mut lost, true) {
+                        return Ok(Err(challenge::unfinished("the Python worker ended while it ran this")));
+                    }
+                }
+            }
+            again = false;
+        }
     }
 
     /// Compares the block with upstream's where that was asked for and there is an instance to compare.
@@ -501,12 +582,19 @@ impl<'a> Pool<'a> {
             landlock: &self.access.protections,
             filters,
             own_process: filter::OWN_PROCESS,
+            namespaces: self.options.sandbox.has("namespaces"),
+            private_scratch: self.options.sandbox.has("private-scratch"),
+            scratch_rights: self.access.scratch_rights,
             required: &self.options.sandbox.layers,
         };
         let worker = Worker::start(self.environment, self.folder, &settings)?;
         self.statistics(|statistics| {
             statistics.workers_started += 1;
-            statistics.worker_peak_bytes = statistics.worker_peak_bytes.max(worker.peak_bytes);
+            let peak = match warmth {
+                Warmth::Exporter => &mut statistics.exporter_peak_bytes,
+                Warmth::Cold | Warmth::Torch | Warmth::Compiler => &mut statistics.worker_peak_bytes,
+            };
+            *peak = worker.peak_bytes.max(*peak);
         });
         Ok(worker)
     }
@@ -534,7 +622,11 @@ impl<'a> Pool<'a> {
         memory_bytes: u64,
         may_have_more: bool,
     ) -> Result<Result<Attempted, WorkerLost>, ValidateError> {
-        let share = self.memory.take(memory_bytes);
+        let _share = self.memory.take(memory_bytes);
+        if let Some(graph) = task.challenge().and_then(Challenge::to_be_written) {
+            let emptied = graph.set_len(0).and_then(|()| (&*graph).rewind());
+            emptied.map_err(|source| program::io_error("empty a file in", self.folder, source))?;
+        }
         // Upstream is nothing that upstream could not import, and its worker has its layers on the path already.
         let (blocked, operators, layers) = if task.meets_upstream() {
             (&[][..], &[][..], Vec::new())
@@ -544,7 +636,11 @@ impl<'a> Pool<'a> {
         let limits = Limits {
             report_bytes: match task {
                 Task::Climb(_) => self.options.limits.report_bytes,
-                Task::Replay(_) | Task::LookUp(_) | Task::Harvest(_) => REPLAY_REPORT_BYTES,
+                Task::Replay(_) | Task::Challenge(_) | Task::LookUp(_) | Task::Harvest(_) => LONG_REPORT_BYTES,
+            },
+            file_bytes: match task.part() {
+                Some(Part::Export) => self.options.limits.file_bytes.max(GRAPH_BYTES),
+                _ => self.options.limits.file_bytes,
             },
             ..self.options.limits.clone()
         };
@@ -553,6 +649,7 @@ impl<'a> Pool<'a> {
         let file = file.map_err(|source| program::io_error("find", &job.file, source))?;
         let read = match &job.upstream {
             Some(upstream) if task.meets_upstream() => places_of(upstream).collect(),
+            _ if task.part() == Some(Part::Graph) => job.layers.iter().map(|layer| layer.path.clone()).collect(),
             _ => job.layers.iter().map(|layer| layer.path.clone()).chain([file.clone()]).collect(),
         };
         let ruleset = self.access.ruleset(&Grant { read, write: scratch.path().to_owned() })?;
@@ -569,10 +666,13 @@ impl<'a> Pool<'a> {
                 layers,
                 arguments: job.arguments.as_ref(),
                 suggested: task.suggested(),
+                sites: &job.sites,
                 scratch: &scratch_path,
-                memory_bytes: share.bytes,
+                memory_bytes,
                 may_have_more,
+                file_bytes: limits.file_bytes,
                 replay: task.replay(),
+                challenge: task.challenge(),
                 lookups: task.lookups(),
                 harvest: task.harvest(),
                 probe: None,
@@ -604,6 +704,7 @@ fn upstream_job(upstream: &Upstream) -> Job {
         operator_packages: Vec::new(),
         layers: Arc::default(),
         arguments: None,
+        sites: Arc::default(),
         line_map: Vec::new(),
         upstream: Some(upstream.clone()),
     }
@@ -623,4 +724,9 @@ fn paths(layers: &[Layer]) -> Vec<&Path> {
 pub(super) fn token() -> String {
     let random = || RandomState::new().build_hasher().finish();
     format!("{:016x}{:016x}", random(), random())
+}
+
+fn random_number() -> u32 {
+    // Any half of it is as random as the other.
+    RandomState::new().build_hasher().finish() as u32
 }

@@ -9,21 +9,25 @@ use tempfile::TempDir;
 use super::ValidateError;
 
 /// Paths below the folder that Python is started with, and the texts.
-pub(super) const FILES: [(&str, &str); 21] = [
+pub(super) const FILES: [(&str, &str); 27] = [
     ("__main__.py", include_str!("python/__main__.py")),
     ("netquarry_worker/__init__.py", include_str!("python/netquarry_worker/__init__.py")),
     ("netquarry_worker/arguments.py", include_str!("python/netquarry_worker/arguments.py")),
     ("netquarry_worker/barrier.py", include_str!("python/netquarry_worker/barrier.py")),
     ("netquarry_worker/canaries.py", include_str!("python/netquarry_worker/canaries.py")),
+    ("netquarry_worker/challenge.py", include_str!("python/netquarry_worker/challenge.py")),
     ("netquarry_worker/child.py", include_str!("python/netquarry_worker/child.py")),
     ("netquarry_worker/confinement.py", include_str!("python/netquarry_worker/confinement.py")),
     ("netquarry_worker/constructions.py", include_str!("python/netquarry_worker/constructions.py")),
+    ("netquarry_worker/export.py", include_str!("python/netquarry_worker/export.py")),
+    ("netquarry_worker/graph.py", include_str!("python/netquarry_worker/graph.py")),
     ("netquarry_worker/guesses.py", include_str!("python/netquarry_worker/guesses.py")),
     ("netquarry_worker/harvest.py", include_str!("python/netquarry_worker/harvest.py")),
     ("netquarry_worker/inputs.py", include_str!("python/netquarry_worker/inputs.py")),
     ("netquarry_worker/levels.py", include_str!("python/netquarry_worker/levels.py")),
     ("netquarry_worker/lookups.py", include_str!("python/netquarry_worker/lookups.py")),
     ("netquarry_worker/memory.py", include_str!("python/netquarry_worker/memory.py")),
+    ("netquarry_worker/namespaces.py", include_str!("python/netquarry_worker/namespaces.py")),
     ("netquarry_worker/pages.py", include_str!("python/netquarry_worker/pages.py")),
     ("netquarry_worker/protocol.py", include_str!("python/netquarry_worker/protocol.py")),
     ("netquarry_worker/replay.py", include_str!("python/netquarry_worker/replay.py")),
@@ -31,6 +35,8 @@ pub(super) const FILES: [(&str, &str); 21] = [
     ("netquarry_worker/report.py", include_str!("python/netquarry_worker/report.py")),
     ("netquarry_worker/server.py", include_str!("python/netquarry_worker/server.py")),
     ("netquarry_worker/shapes.py", include_str!("python/netquarry_worker/shapes.py")),
+    ("netquarry_worker/signs.py", include_str!("python/netquarry_worker/signs.py")),
+    ("netquarry_worker/sites.py", include_str!("python/netquarry_worker/sites.py")),
 ];
 
 /// Writes the program to a folder that only this user can read; it goes with the value.

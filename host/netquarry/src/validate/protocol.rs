@@ -1,11 +1,13 @@
 //! The messages between the host, the worker and the children: JSON behind its length in four bytes, big-endian.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 
 use super::harvest::Suggestion;
 use super::lookup::{Answer, Lookup};
 use super::scrub::Places;
-use netquarry_core::verdict::TensorShape;
+use super::sites::Site;
+use netquarry_core::verdict::{GradientEvidence, TaintReason, TensorShape};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 /// Sent to the worker once, before anything else.
@@ -19,6 +21,11 @@ pub(super) struct Settings<'a> {
     /// seccomp filters, each in hexadecimal, and what stands in them for the process that installs them.
     pub(super) filters: &'a [String],
     pub(super) own_process: u32,
+    /// Whether to try to have namespaces of its own, and a file system for each scratch folder.
+    pub(super) namespaces: bool,
+    pub(super) private_scratch: bool,
+    /// What Landlock allows in a scratch folder, as the kernel has it.
+    pub(super) scratch_rights: u64,
     /// The protections without which no child runs a bundle.
     pub(super) required: &'a [String],
 }
@@ -47,9 +54,13 @@ pub(super) struct Ready {
 #[derive(Debug, Serialize)]
 #[serde(tag = "request", rename_all = "lowercase")]
 pub(super) enum Request<'a> {
-    /// With descriptors: the job's socket, the writing ends for the report and for what the child prints, and the
-    /// Landlock ruleset, if the kernel has that.
-    Job(&'a ChildJob<'a>),
+    /// With descriptors: the job's socket, the writing ends for the report and for what the child prints, and those that
+    /// are named.
+    Job {
+        #[serde(flatten)]
+        job: &'a ChildJob<'a>,
+        descriptors: Vec<&'static str>,
+    },
     /// To serve with more than this process has: with upstream within reach, or with one of its modules. With
     /// descriptors: the job's socket, the control socket of the branch, and the Landlock ruleset, if the kernel has that.
     Branch { upstream: Option<UpstreamSettings<'a>>, module: Option<&'a str>, scratch: &'a std::path::Path },
@@ -68,13 +79,19 @@ pub(super) struct ChildJob<'a> {
     pub(super) arguments: Option<&'a netquarry_core::shim::BlockArguments>,
     /// Arguments to try before others.
     pub(super) suggested: Option<&'a Suggestion>,
+    /// Where others construct the class.
+    pub(super) sites: &'a [Site],
     pub(super) scratch: &'a str,
     /// Address space beyond what the worker has mapped already.
     pub(super) memory_bytes: u64,
     /// Whether it can be run again with more than that.
     pub(super) may_have_more: bool,
+    /// The size of any one file that it writes.
+    pub(super) file_bytes: u64,
     /// Instead of climbing: repeat what an earlier child did.
     pub(super) replay: Option<&'a Replay<'a>>,
+    /// Instead of climbing: meet a part of a challenge.
+    pub(super) challenge: Option<&'a Challenge<'a>>,
     /// Instead of climbing: look names up.
     pub(super) lookups: Option<&'a [Lookup]>,
     /// Instead of climbing: see what the functions of this module of upstream give to its classes.
@@ -91,6 +108,11 @@ pub(super) struct Probe {
     pub(super) port: u16,
     /// Its name in the abstract namespace.
     pub(super) abstract_socket: String,
+    /// The namespaces of the host by their kind, as `/proc/self/ns` has them.
+    pub(super) namespaces: BTreeMap<&'static str, std::path::PathBuf>,
+    /// What a scratch folder may take at most, where that is limited.
+    pub(super) scratch_bytes: u64,
+    pub(super) scratch_files: u64,
 }
 
 /// What a child is to do.
@@ -99,6 +121,7 @@ pub(super) enum Task<'a> {
     /// With arguments to try before others.
     Climb(Option<&'a Suggestion>),
     Replay(&'a Replay<'a>),
+    Challenge(&'a Challenge<'a>),
     LookUp(&'a [Lookup]),
     /// Of the module of this name.
     Harvest(&'a str),
@@ -108,7 +131,7 @@ impl<'a> Task<'a> {
     /// Whether it needs upstream's own modules within reach.
     pub(super) fn meets_upstream(&self) -> bool {
         match self {
-            Self::Climb(_) => false,
+            Self::Climb(_) | Self::Challenge(_) => false,
             Self::Replay(replay) => replay.upstream.is_some(),
             Self::LookUp(_) | Self::Harvest(_) => true,
         }
@@ -125,6 +148,14 @@ impl<'a> Task<'a> {
 
     pub(super) fn replay(self) -> Option<&'a Replay<'a>> {
         if let Self::Replay(replay) = self { Some(replay) } else { None }
+    }
+
+    pub(super) fn challenge(self) -> Option<&'a Challenge<'a>> {
+        if let Self::Challenge(challenge) = self { Some(challenge) } else { None }
+    }
+
+    pub(super) fn part(self) -> Option<Part> {
+        self.challenge().map(|challenge| challenge.part)
     }
 
     pub(super) fn lookups(self) -> Option<&'a [Lookup]> {
@@ -155,6 +186,38 @@ pub(super) struct Replay<'a> {
 pub(super) struct UpstreamClass<'a> {
     pub(super) module: &'a str,
     pub(super) class_name: &'a str,
+}
+
+/// A part of a challenge: what is done with numbers that the child gets one by one, each once it says that it is ready.
+#[derive(Debug, Serialize)]
+pub(super) struct Challenge<'a> {
+    pub(super) part: Part,
+    /// Expressions by parameter.
+    pub(super) constructor: &'a BTreeMap<String, String>,
+    pub(super) forward: &'a BTreeMap<String, String>,
+    #[serde(skip)]
+    pub(super) numbers: &'a [u32],
+    /// Where the model's graph is written to, or read from.
+    #[serde(skip)]
+    pub(super) graph: Option<&'a File>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Part {
+    /// What comes out of the model.
+    Answer,
+    /// The model's graph, written to a file.
+    Export,
+    /// What comes out of that graph, where nobody has seen the bundle.
+    Graph,
+}
+
+impl<'a> Challenge<'a> {
+    /// The file that is written to.
+    pub(super) fn to_be_written(&self) -> Option<&'a File> {
+        self.graph.filter(|_| self.part == Part::Export)
+    }
 }
 
 /// What the worker tells about a child on the job's socket.
@@ -214,6 +277,10 @@ pub(super) enum Event {
         #[serde(default)]
         guessed: bool,
     },
+    /// What the bundle has touched by which it could lie, as far as that was noticed.
+    Tainted {
+        signs: Vec<SignSeen>,
+    },
     /// In a replay: upstream's module is there, from a file of this digest.
     Imported {
         sha1: Option<String>,
@@ -231,6 +298,16 @@ pub(super) enum Event {
     Answers {
         answers: Vec<Answer>,
     },
+    /// It waits for the next number of its challenge.
+    Ready,
+    /// In a challenge: the operations of a forward pass.
+    Counted {
+        flops: Option<u64>,
+    },
+    /// In a challenge: an exported graph is there, with so many operators.
+    Read {
+        operators: u64,
+    },
     /// It needs more memory than it has, and may have more.
     Short,
     /// What a class of upstream's module was given.
@@ -245,6 +322,14 @@ pub(super) enum Event {
         exception: Exception,
     },
     Done,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct SignSeen {
+    pub(super) reason: TaintReason,
+    pub(super) what: String,
+    /// Of the bundle, where it did that itself.
+    pub(super) line: Option<u32>,
 }
 
 /// A part of a state dictionary or of an output.
@@ -262,10 +347,13 @@ pub(super) struct Leaf {
 pub(super) struct LevelEvidence {
     /// Of the instance that this is about; a level that looks at one may have made another than the level before it.
     pub(super) constructor_arguments: Option<BTreeMap<String, String>>,
+    /// Where others construct the class with these arguments.
+    pub(super) call_site: Option<String>,
     pub(super) parameters: Option<u64>,
     pub(super) forward_arguments: BTreeMap<String, String>,
     pub(super) forward_inputs: Vec<TensorShape>,
     pub(super) forward_outputs: Vec<TensorShape>,
+    pub(super) gradient: Option<GradientEvidence>,
     pub(super) notes: Vec<String>,
 }
 

@@ -25,6 +25,15 @@ const CONFINED: [&str; 4] = ["landlock-files", "no-new-privileges", "rlimits", "
 /// What lies outside of every sandbox, for a canary to try to read and to change.
 const CANARY: &str = "This file is out of reach.\n";
 
+/// What the scratch folder of the child that tries may take: little, so that it is soon full.
+const SCRATCH_BYTES: u64 = 1 << 20;
+
+/// How many files it may take at most, whatever part of the limit each counts as.
+const SCRATCH_FILES: u64 = 1000;
+
+/// What a process of ours is in that is none of the host's, by the names in `/proc/self/ns`.
+const NAMESPACES: [&str; 4] = ["ipc", "mnt", "net", "user"];
+
 /// The layers that hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sandbox {
@@ -37,6 +46,10 @@ impl Sandbox {
         if self.missing().is_empty() { Tier::Confined } else { Tier::Limited }
     }
 
+    pub(super) fn has(&self, layer: &str) -> bool {
+        self.layers.iter().any(|held| held == layer)
+    }
+
     /// Those of the layers that a child says it has.
     pub(super) fn and(&self, reported: &[String]) -> Self {
         let layers = self.layers.iter().filter(|layer| reported.contains(layer)).cloned().collect();
@@ -45,7 +58,7 @@ impl Sandbox {
 
     /// The layers that [`Tier::Confined`] takes and that are not there.
     fn missing(&self) -> Vec<&'static str> {
-        CONFINED.into_iter().filter(|layer| !self.layers.iter().any(|held| held == layer)).collect()
+        CONFINED.into_iter().filter(|layer| !self.has(layer)).collect()
     }
 
     /// Whether foreign code may run here. Below [`Level::Execute`] none does.
@@ -63,7 +76,7 @@ impl Sandbox {
 /// No worker can be started.
 pub fn probe(environment: &Environment) -> Result<Sandbox, ValidateError> {
     let folder = program::write()?;
-    let limits = Limits::default();
+    let limits = Limits { file_bytes: SCRATCH_BYTES, ..Limits::default() };
     let access = Access::new(environment);
     let settings = Settings {
         warm: &[],
@@ -71,6 +84,9 @@ pub fn probe(environment: &Environment) -> Result<Sandbox, ValidateError> {
         landlock: &access.protections,
         filters: &filter::programs(),
         own_process: filter::OWN_PROCESS,
+        namespaces: true,
+        private_scratch: true,
+        scratch_rights: access.scratch_rights,
         required: &[],
     };
     let worker = Worker::start(environment, folder.path(), &settings)?;
@@ -88,10 +104,13 @@ pub fn probe(environment: &Environment) -> Result<Sandbox, ValidateError> {
         layers: Vec::new(),
         arguments: None,
         suggested: None,
+        sites: &[],
         scratch: &scratch.path().to_string_lossy(),
         memory_bytes: limits.memory_bytes,
         may_have_more: false,
+        file_bytes: limits.file_bytes,
         replay: None,
+        challenge: None,
         lookups: None,
         harvest: None,
         probe: Some(&outside.probe),
@@ -105,11 +124,20 @@ pub fn probe(environment: &Environment) -> Result<Sandbox, ValidateError> {
         Ok(_) | Err(_) => None,
     }
     .unwrap_or_default();
-    layers.retain(|layer| layer != "landlock-files" || outside.is_untouched());
+    layers.retain(|layer| match layer.as_str() {
+        "landlock-files" => outside.is_untouched(),
+        "private-scratch" => is_empty(scratch.path()),
+        _ => true,
+    });
     layers.sort();
     let sandbox = Sandbox { layers };
     tracing::debug!(tier = sandbox.tier().name(), layers = ?sandbox.layers, "tried the sandbox");
     Ok(sandbox)
+}
+
+/// A folder that cannot be read is not known to be.
+fn is_empty(folder: &Path) -> bool {
+    fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none())
 }
 
 /// What a canary tries to get at. All of it is gone with the value.
@@ -129,7 +157,17 @@ impl Outside {
         let address = SocketAddr::from_abstract_name(&name).map_err(failed)?;
         let listener = UnixListener::bind_addr(&address).map_err(failed)?;
         let port = local.local_addr().map_err(failed)?.port();
-        Ok(Self { probe: Probe { file, port, abstract_socket: name }, _listeners: (local, listener) })
+        // One that this kernel does not have is missing.
+        let namespace = |kind| Some((kind, fs::read_link(Path::new("/proc/self/ns").join(kind)).ok()?));
+        let probe = Probe {
+            file,
+            port,
+            abstract_socket: name,
+            namespaces: NAMESPACES.into_iter().filter_map(namespace).collect(),
+            scratch_bytes: SCRATCH_BYTES,
+            scratch_files: SCRATCH_FILES,
+        };
+        Ok(Self { probe, _listeners: (local, listener) })
     }
 
     fn is_untouched(&self) -> bool {

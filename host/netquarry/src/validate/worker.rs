@@ -1,9 +1,9 @@
 //! One warm Python process, its branches, and following one child of it from its start to its end.
 
 use std::fs::{self, File};
-use std::io::{self, IoSlice, PipeReader, Read, Write};
+use std::io::{self, IoSlice, Read, Write};
 use std::net::Shutdown;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use nix::sys::socket::{ControlMessage, MsgFlags, UnixAddr, sendmsg};
 
-use super::follow::{self, Run, read_some};
+use super::follow::{self, Ends, Run, read_some};
 use super::protocol::{self, ChildJob, Exception, Ready, Request, Settings, UpstreamSettings};
 use super::scratch::Scratch;
 use super::scrub::{Places, SCRATCH};
@@ -124,8 +124,9 @@ impl Worker {
         let scratch = Scratch::new(&folder).map_err(lost)?;
         let (control, their_control) = UnixStream::pair().map_err(lost)?;
         let request = Request::Branch { upstream, module, scratch: scratch.path() };
-        let socket =
-            self.ask(&request, &[their_control.as_raw_fd()], ground.ruleset.as_ref().map(AsFd::as_fd)).map_err(lost)?;
+        let ruleset = ground.ruleset.as_ref().map(AsRawFd::as_raw_fd);
+        let descriptors: Vec<_> = std::iter::once(their_control.as_raw_fd()).chain(ruleset).collect();
+        let socket = self.ask(&request, &descriptors).map_err(lost)?;
         drop(their_control);
         let places = Places::new([(scratch.path().to_string_lossy().into_owned(), SCRATCH.to_owned())]);
         let process = Process::Branch { socket, _scratch: scratch, _ground: Arc::clone(ground), _of: Arc::clone(self) };
@@ -166,35 +167,35 @@ impl Worker {
         ruleset: Option<BorrowedFd<'_>>,
         limits: &Limits,
     ) -> Result<Run, WorkerLost> {
-        let (socket, report, output) = self.submit(job, ruleset).map_err(WorkerLost)?;
-        follow::to_the_end(socket, report, output, job.token, limits).map_err(WorkerLost)
+        let ends = self.submit(job, ruleset).map_err(WorkerLost)?;
+        follow::to_the_end(ends, job.token, limits).map_err(WorkerLost)
     }
 
-    /// Hands the job over; our ends of the job's socket, of the report and of what the child prints come back.
-    fn submit(
-        &self,
-        job: &ChildJob<'_>,
-        ruleset: Option<BorrowedFd<'_>>,
-    ) -> io::Result<(UnixStream, PipeReader, PipeReader)> {
+    /// Hands the job over.
+    fn submit<'a>(&self, job: &ChildJob<'a>, ruleset: Option<BorrowedFd<'_>>) -> io::Result<Ends<'a>> {
         let (report, their_report) = io::pipe()?;
         let (output, their_output) = io::pipe()?;
-        let descriptors = [their_report.as_raw_fd(), their_output.as_raw_fd()];
-        let socket = self.ask(&Request::Job(job), &descriptors, ruleset)?;
-        Ok((socket, report, output))
+        let numbers = job.challenge.map(|challenge| io::pipe().map(|pipe| (pipe, challenge.numbers))).transpose()?;
+        let graph = job.challenge.and_then(|challenge| challenge.graph);
+        let named = [
+            ("numbers", numbers.as_ref().map(|((theirs, _), _)| theirs.as_raw_fd())),
+            ("graph", graph.map(AsRawFd::as_raw_fd)),
+            ("ruleset", ruleset.map(|ruleset| ruleset.as_raw_fd())),
+        ];
+        let (names, further): (Vec<_>, Vec<_>) =
+            named.into_iter().filter_map(|(name, descriptor)| Some((name, descriptor?))).unzip();
+        let descriptors = [&[their_report.as_raw_fd(), their_output.as_raw_fd()], &further[..]].concat();
+        let socket = self.ask(&Request::Job { job, descriptors: names }, &descriptors)?;
+        let numbers = numbers.map(|((_, ours), numbers)| (ours, numbers));
+        Ok(Ends { socket, report, output, numbers })
     }
 
-    /// Sends a request with a socket on which the child's end is told, and ordered, and with further descriptors, the
-    /// ruleset last; our end of the socket comes back.
-    fn ask(
-        &self,
-        request: &Request<'_>,
-        descriptors: &[RawFd],
-        ruleset: Option<BorrowedFd<'_>>,
-    ) -> io::Result<UnixStream> {
+    /// Sends a request with a socket on which the child's end is told, and ordered, and with further descriptors; our end
+    /// of the socket comes back.
+    fn ask(&self, request: &Request<'_>, descriptors: &[RawFd]) -> io::Result<UnixStream> {
         let (socket, their_socket) = UnixStream::pair()?;
         let message = protocol::encode(request);
-        let mut descriptors = [&[their_socket.as_raw_fd()], descriptors].concat();
-        descriptors.extend(ruleset.map(|ruleset| ruleset.as_raw_fd()));
+        let descriptors = [&[their_socket.as_raw_fd()], descriptors].concat();
         let mut control = self.control.lock().expect("no thread panics while it writes");
         let rights = [ControlMessage::ScmRights(&descriptors)];
         let flags = MsgFlags::MSG_NOSIGNAL;

@@ -3,7 +3,7 @@
 use rustpython_parser::ast::{self, Ranged};
 
 use super::{Context, Lookup, Lowerer, Use};
-use crate::facts::{Access, Attribute, BindingKind, Evaluation, Role, ScopeKind};
+use crate::facts::{Access, Assigns, Attribute, BindingKind, Evaluation, Role, ScopeKind};
 use crate::syntax::text::Span;
 
 impl Lowerer<'_> {
@@ -29,8 +29,7 @@ impl Lowerer<'_> {
     /// `role` is that of the object which the expression gives, and so of the name from which it is read.
     pub(super) fn expression(&mut self, expression: &ast::Expr, role: Role) {
         match expression {
-            ast::Expr::Name(name) => self.name(name, role),
-            ast::Expr::Attribute(_) => self.attribute(expression, role, false),
+            ast::Expr::Name(_) | ast::Expr::Attribute(_) => self.attribute(expression, role, Assigns::Nothing),
             ast::Expr::Call(call) => self.call(call, role),
             ast::Expr::Subscript(subscript) => self.subscript(subscript, role),
             ast::Expr::Constant(constant) => self.constant(constant),
@@ -118,12 +117,8 @@ impl Lowerer<'_> {
         }
     }
 
-    fn name(&mut self, name: &ast::ExprName, role: Role) {
-        self.read(name, (0, 0), false, role);
-    }
-
-    /// A name and the attributes that are read off it; `assigns` where the last of them is assigned to.
-    pub(super) fn attribute(&mut self, expression: &ast::Expr, role: Role, assigns: bool) {
+    /// A name and the attributes that are read off it, and what of that is assigned to.
+    pub(super) fn attribute(&mut self, expression: &ast::Expr, role: Role, assigns: Assigns) {
         let start = self.attributes.len();
         let mut current = expression;
         while let ast::Expr::Attribute(attribute) = current {
@@ -142,7 +137,7 @@ impl Lowerer<'_> {
         }
     }
 
-    fn read(&mut self, name: &ast::ExprName, path: (u32, u32), assigns_path: bool, role: Role) {
+    fn read(&mut self, name: &ast::ExprName, path: (u32, u32), assigns: Assigns, role: Role) {
         let symbol = self.mangled(&name.id);
         let scope = self.context.scope;
         let kind = self.scopes.scope(scope).kind;
@@ -167,7 +162,7 @@ impl Lowerer<'_> {
             name: symbol,
             span: name.range.into(),
             path,
-            assigns_path,
+            assigns,
             scope,
             access: Access::Load,
             evaluation: self.context.evaluation,

@@ -57,7 +57,7 @@ impl Lowerer<'_> {
             name: used.name,
             range: self.text.original_range(used.span),
             path: path.to_vec(),
-            assigns_path: used.assigns_path,
+            assigns: used.assigns,
             scope: used.scope,
             binding: self.reference_binding(used)?,
             access: used.access,

@@ -36,10 +36,15 @@ impl Lowerer<'_> {
     }
 
     pub(super) fn keys_of_dictionary(&mut self, dictionary: &ast::ExprDict) {
+        let before = self.draft.statement.keys.len();
         for (key, value) in dictionary.keys.iter().zip(&dictionary.values) {
             if let Some(key) = key {
                 self.note_named_key(key, value);
             }
+        }
+        if self.draft.statement.keys.len() > before {
+            let range = self.text.original_range(dictionary.range.into());
+            self.draft.statement.configurations.push(range);
         }
     }
 

@@ -27,8 +27,8 @@ use super::parse::Module;
 use super::scopes::{self, MODULE, ScopeNode, ScopeTree, SymbolTable};
 use super::text::{Span, Text};
 use crate::facts::{
-    Access, Attribute, Binding, BindingKind, Evaluation, Exports, FileFacts, FunctionFacts, Guard, MutationKind, Role,
-    ScopeId, ScopeKind, Statement, StatementKind, Suite, Symbol,
+    Access, Assigns, Attribute, Binding, BindingKind, Evaluation, Exports, FileFacts, FunctionFacts, Guard,
+    MutationKind, Role, ScopeId, ScopeKind, Statement, StatementKind, Suite, Symbol,
 };
 use crate::source::TextRange;
 
@@ -106,7 +106,7 @@ struct Use {
     span: Span,
     /// The range of its path in [`Lowerer::attributes`].
     path: (u32, u32),
-    assigns_path: bool,
+    assigns: Assigns,
     scope: ScopeId,
     access: Access,
     evaluation: Evaluation,
@@ -327,7 +327,7 @@ impl<'a> Lowerer<'a> {
             name,
             span,
             path: (0, 0),
-            assigns_path: false,
+            assigns: Assigns::Nothing,
             scope: self.context.scope,
             access,
             evaluation: self.context.evaluation,
@@ -361,6 +361,7 @@ fn empty_statement(range: TextRange, leading_comments: u32, kind: StatementKind)
         effects: Vec::new(),
         calls: Vec::new(),
         keys: Vec::new(),
+        configurations: Vec::new(),
         annotations: Vec::new(),
         classes: Vec::new(),
         functions: Vec::new(),

@@ -3,7 +3,7 @@
 use rustpython_parser::ast;
 
 use super::{Context, Lookup, Lowerer, MutationCandidate};
-use crate::facts::{Access, BindingKind, MutationKind, Role, Symbol};
+use crate::facts::{Access, Assigns, BindingKind, MutationKind, Role, Symbol};
 use crate::syntax::scopes::MODULE;
 
 impl Lowerer<'_> {
@@ -17,7 +17,7 @@ impl Lowerer<'_> {
             ast::Expr::Starred(starred) => self.target(&starred.value, kind),
             ast::Expr::Attribute(_) => {
                 self.mutation(target, MutationKind::Attribute);
-                self.attribute(target, Role::Value, true);
+                self.attribute(target, Role::Value, Assigns::Path);
             }
             ast::Expr::Subscript(subscript) => {
                 if self.global_item(subscript, kind) {
@@ -26,7 +26,12 @@ impl Lowerer<'_> {
                 self.key_of_item(&subscript.slice);
                 let is_own = kind != BindingKind::Deletion && is_own_item(subscript);
                 self.mutation(target, if is_own { MutationKind::OwnItem } else { MutationKind::Item });
-                self.expression(&subscript.value, Role::Value);
+                match &*subscript.value {
+                    object @ (ast::Expr::Name(_) | ast::Expr::Attribute(_)) => {
+                        self.attribute(object, Role::Value, Assigns::Item);
+                    }
+                    object => self.expression(object, Role::Value),
+                }
                 self.value(&subscript.slice);
             }
             // CPython rejects any other target.

@@ -14,7 +14,7 @@ use super::library::own_packages;
 use crate::console::Console;
 use crate::driver::select;
 use crate::problem::Problem;
-use crate::validate::{Job, LineSpan};
+use crate::validate::{Job, LineSpan, Site};
 
 /// `my/model.py` and `Encoder` of `my/model.py:Encoder`; a file whose own name has a colon is that file.
 pub(super) fn parted(named: &Path) -> (PathBuf, Option<String>) {
@@ -56,14 +56,16 @@ pub(super) fn read(
         ));
     }
     let path = fs::canonicalize(file).map_err(|error| Problem::io("find", file, error))?;
+    let site = |class_name: &str| record.filter(|record| record.name == class_name).and_then(Site::of_record);
     let job = |class_name: String| Job {
         id: String::new(),
         file: path.clone(),
-        class_name,
         blocked_packages: record.map(own_packages).unwrap_or_default(),
         layers: Arc::default(),
         operator_packages: record.map(|record| record.operator_imports.clone()).unwrap_or_default(),
         arguments: None,
+        sites: site(&class_name).into_iter().collect(),
+        class_name,
         // A verdict tells places by the lines of the file itself.
         line_map: vec![LineSpan {
             bundle_start: 1,

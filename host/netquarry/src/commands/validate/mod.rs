@@ -149,6 +149,7 @@ pub(super) fn files(arguments: &ValidateArguments, settings: &Settings, console:
         .map(|((job, named), verdict)| row(job, named, verdict, &environment, settings))
         .collect();
     tell_hints(&rows, console);
+    tell_taints(&rows, console);
     let ending = match rows.iter().all(|row| row.level >= wanted as u8) {
         _ if !all_readable => Ending::Incomplete,
         true => Ending::Done,
@@ -256,6 +257,15 @@ fn row(job: &Job, asked: &Asked, mut verdict: Verdict, environment: &Environment
         tainted: verdict.tainted,
         protections: verdict.protections,
         tier: verdict.tier,
+    }
+}
+
+/// How far a class came is worth less where it could lie about that.
+fn tell_taints(rows: &[FileRow], console: &Console) {
+    for row in rows.iter().filter(|_| console.format == Format::Human) {
+        for taint in &row.evidence.tainted {
+            console.caution(&format!("{} in {} is tainted by {}", row.class, row.file.display(), taint.told()));
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 # blocked: torchvision
 # failure: policy_violation at execute
+# tainted: modules text
 import importlib.machinery
 import sys
 

@@ -1,5 +1,6 @@
 # failure: crash at execute
 # message: SIGABRT
+# tainted: exit text
 # layer: worker
 # effect: worker
 import os

@@ -1,4 +1,5 @@
 # level: forward
+# tainted: collector text
 # layer: worker
 import gc
 

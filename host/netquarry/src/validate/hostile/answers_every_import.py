@@ -1,5 +1,6 @@
 # failure: class_creation at execute
 # message: 'Block' is not a class
+# tainted: modules both, modules text
 # layer: worker
 import builtins
 import sys

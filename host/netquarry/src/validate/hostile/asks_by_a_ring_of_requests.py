@@ -1,5 +1,6 @@
 # failure: policy_violation at execute
 # message: PermissionError: [Errno 1]
+# tainted: memory running, memory text
 # layer: seccomp
 """What is asked for through a ring passes no filter."""
 import ctypes

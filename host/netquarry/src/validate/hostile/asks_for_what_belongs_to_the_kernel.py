@@ -1,5 +1,6 @@
 # failure: policy_violation at execute
 # message: PermissionError: [Errno 1]
+# tainted: memory running, memory text
 # layer: seccomp
 """Keys, packet filters, counters, page faults, modules and other kernels: each has been a way out before."""
 import ctypes

@@ -1,4 +1,5 @@
 # level: forward
+# tainted: memory running, memory text
 # layer: seccomp
 # effect: file
 import ctypes

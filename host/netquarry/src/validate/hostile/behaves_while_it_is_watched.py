@@ -1,4 +1,5 @@
 # level: forward
+# tainted: modules text
 # layer: none
 # passes_through: who can tell that he is watched can behave until nobody does
 import sys

@@ -1,5 +1,6 @@
 # level: construct
 # note: arguments_not_found: forward: crash with guessed arguments: the process was ended by SIGSEGV
+# tainted: memory both
 # layer: worker
 # effect: worker
 import ctypes

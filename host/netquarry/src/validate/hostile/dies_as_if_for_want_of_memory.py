@@ -1,4 +1,5 @@
 # failure: memory at execute
+# tainted: signals text
 # layer: none
 # passes_through: the signal of the kernel that is out of memory can be sent to oneself; it costs nobody else's verdict
 import signal

@@ -1,4 +1,5 @@
 # level: forward
+# tainted: exit text, modules running
 # layer: worker
 # effect: worker
 """The child goes back into the loop of the process that it was forked from."""

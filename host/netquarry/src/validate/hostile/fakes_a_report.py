@@ -1,5 +1,6 @@
 # failure: policy_violation at execute
 # message: wrote to the report's descriptor
+# tainted: exit text
 # layer: host
 import json
 import os

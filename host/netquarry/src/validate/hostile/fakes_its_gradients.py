@@ -1,4 +1,5 @@
 # level: backward
+# tainted: torch both
 # layer: none
 # passes_through: what makes gradients is for Python to change, and the harness asks for them in the same Python
 import torch

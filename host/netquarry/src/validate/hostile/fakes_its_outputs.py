@@ -1,4 +1,5 @@
 # level: forward
+# tainted: torch both
 # layer: none
 # passes_through: how a module is called is for Python to change, and the harness calls it in the same Python
 import torch

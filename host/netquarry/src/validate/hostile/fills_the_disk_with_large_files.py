@@ -1,7 +1,9 @@
-# level: forward
-# layer: none
+# failure: runtime_error at execute
+# message: [Errno 28] No space left on device
+# layer: private-scratch
+# without_layer: level: forward
 # effect: bytes
-# passes_through: each file is limited, and not all of them together; they are gone when it ends
+"""Each file may be as large, and not all of them together."""
 import os
 
 from torch import nn

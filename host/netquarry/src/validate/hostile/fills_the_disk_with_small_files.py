@@ -1,10 +1,12 @@
-# level: forward
-# layer: none
+# failure: runtime_error at execute
+# message: [Errno 28] No space left on device
+# layer: private-scratch
+# without_layer: level: forward
 # effect: bytes
-# passes_through: only processor time limits how many files there are; they are gone when it ends
+# processor_seconds: 20
 from torch import nn
 
-for number in range(2000):
+for number in range(4500):
     with open(str(number), "w") as file:
         file.write("x")
 

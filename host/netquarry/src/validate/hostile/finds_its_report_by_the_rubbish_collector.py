@@ -1,4 +1,5 @@
 # level: backward
+# tainted: collector both, collector text, exit text, modules text
 # layer: none
 # passes_through: as with frames, so with every object that Python keeps
 import gc

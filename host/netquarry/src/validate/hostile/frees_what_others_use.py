@@ -1,4 +1,5 @@
 # failure: crash at execute
+# tainted: memory running, memory text
 # layer: worker
 import ctypes
 

@@ -1,4 +1,5 @@
 # level: forward
+# tainted: signals text
 # layer: none
 # benign: yes
 import signal

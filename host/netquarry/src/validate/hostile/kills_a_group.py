@@ -1,5 +1,6 @@
 # failure: policy_violation at execute
 # message: PermissionError: [Errno 1]
+# tainted: signals both
 # layer: seccomp
 # effect: worker
 import os

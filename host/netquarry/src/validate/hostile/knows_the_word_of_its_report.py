@@ -1,4 +1,5 @@
 # level: forward
+# tainted: exit text, frames both, frames text
 # layer: none
 # passes_through: the word that makes a report believed lies in the memory of the process that it is about; only parity, which runs in processes of its own, would tell
 """Reports levels that it never reaches: there is no class in it."""

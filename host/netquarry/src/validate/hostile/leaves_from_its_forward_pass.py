@@ -1,5 +1,6 @@
 # level: construct
 # note: arguments_not_found: forward: no_report with guessed arguments
+# tainted: exit text
 # layer: host
 import os
 

@@ -1,4 +1,5 @@
 # failure: no_report at execute
+# tainted: exit text
 # layer: worker
 # effect: worker
 import os

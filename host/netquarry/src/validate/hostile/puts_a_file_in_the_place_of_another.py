@@ -1,6 +1,7 @@
-# failure: policy_violation at execute
-# message: PermissionError: [Errno 13]
-# layer: landlock
+# failure: runtime_error at execute
+# message: [Errno 18] Invalid cross-device link
+# layer: private-scratch
+# without_layer: failure: policy_violation at execute
 # effect: file
 import os
 

@@ -1,4 +1,5 @@
 # failure: api_drift at construct
+# tainted: modules text
 # layer: worker
 import sys
 import types

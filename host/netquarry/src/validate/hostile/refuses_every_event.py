@@ -1,5 +1,6 @@
 # level: execute
 # note: arguments_not_found: construct: no_report with guessed arguments
+# tainted: tracing both
 # layer: worker
 import sys
 

@@ -1,4 +1,5 @@
 # level: forward
+# tainted: torch both
 # layer: none
 # passes_through: what the harness asks torch is answered by what the bundle has put there
 import torch

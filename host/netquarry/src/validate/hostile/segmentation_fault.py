@@ -1,5 +1,6 @@
 # failure: crash at execute
 # message: SIGSEGV
+# tainted: memory both
 # layer: worker
 # effect: worker
 import ctypes

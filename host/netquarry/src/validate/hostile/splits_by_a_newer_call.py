@@ -1,5 +1,6 @@
 # failure: runtime_error at execute
 # message: Function not implemented
+# tainted: exit text, memory running, memory text
 # layer: seccomp
 # effect: processes
 import ctypes

@@ -1,5 +1,6 @@
 # failure: policy_violation at execute
 # message: PermissionError: [Errno 1]
+# tainted: exit text, memory running, memory text
 # layer: seccomp
 # effect: processes
 import ctypes

@@ -1,4 +1,5 @@
 # failure: no_report at execute
+# tainted: modules text
 # layer: worker
 import builtins
 

@@ -1,4 +1,5 @@
 # failure: wall_time at execute
+# tainted: signals text
 # layer: host
 # seconds: 3
 import signal

@@ -1,5 +1,6 @@
 # failure: policy_violation at execute
 # message: PermissionError: [Errno 1]
+# tainted: memory running, memory text
 # layer: seccomp
 # effect: worker
 import ctypes

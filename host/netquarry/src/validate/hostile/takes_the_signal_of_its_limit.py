@@ -1,4 +1,5 @@
 # failure: cpu_time at execute
+# tainted: signals text
 # layer: rlimits
 # processor_seconds: 1
 import signal

@@ -1,4 +1,5 @@
 # failure: missing_distribution at construct
+# tainted: modules text
 # layer: worker
 import sys
 

@@ -1,4 +1,6 @@
-# failure: no_report at execute
+# failure: process_state at execute
+# message: SystemExit: 0
+# tainted: tracing both
 # layer: worker
 import sys
 import threading

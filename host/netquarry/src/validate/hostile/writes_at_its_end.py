@@ -1,4 +1,5 @@
 # level: forward
+# tainted: exit text
 # layer: worker
 # effect: file
 import atexit

@@ -1,5 +1,6 @@
 # failure: crash at execute
 # message: SIGSEGV
+# tainted: memory text
 # layer: worker
 import ctypes
 

@@ -2,12 +2,15 @@
 //!
 //! A case starts with comment lines `# key: value`. `failure: CLASS at LEVEL` or `level: LEVEL` (the highest one
 //! passed, with nothing failed) is needed; `message`, `note`, `upstream`, `constructor` and `output` are compared where
-//! they are given; `blocked` and `operators` are lists of packages; `loses_worker` is there where the bundle has its
-//! worker ended, and `stops_worker` where it has it stopped.
+//! they are given; `tainted` are the marks that it has to have, each with where it was seen (`frames text, torch both`),
+//! and a case without it has to have none; `blocked` and `operators` are lists of packages; `sites` are calls and
+//! configurations of the class, each behind its place, and `naming` is the key by which configurations name it;
+//! `loses_worker` is there where the bundle has its worker ended, and `stops_worker` where it has it stopped.
 
+mod challenge;
 mod hostile;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -22,7 +25,9 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use self::hostile::hostile_cases;
-use super::{Job, Limits, LineSpan, Options, Sandbox, Upstream, ValidateError, WorkerStatistics, probe, validate};
+use super::{
+    Job, Limits, LineSpan, Options, Sandbox, Site, Upstream, ValidateError, WorkerStatistics, probe, validate,
+};
 use crate::environment::{self, Environment, Layer, Pin, Request};
 
 /// One environment for all tests: the one that the variables name, or one that is made once and kept.
@@ -47,6 +52,13 @@ fn sandbox() -> &'static Sandbox {
     SANDBOX.get_or_init(|| probe(environment()).unwrap())
 }
 
+/// What there is where scratch folders lie on a disk that all have together.
+fn shared_scratch() -> Sandbox {
+    let mut sandbox = sandbox().clone();
+    sandbox.layers.retain(|layer| layer != "private-scratch");
+    sandbox
+}
+
 struct Case {
     name: String,
     keys: BTreeMap<String, String>,
@@ -59,6 +71,7 @@ impl Case {
         let header = text.lines().map_while(|line| line.strip_prefix("# ")?.split_once(": "));
         let keys: BTreeMap<String, String> = header.map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
         let list = |key: &str| keys.get(key).map_or(Vec::new(), |value| value.split(", ").map(str::to_owned).collect());
+        let sites = keys.get("sites").into_iter().flat_map(|sites| sites.split("; "));
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
         let job = Job {
             id: name.clone(),
@@ -67,6 +80,7 @@ impl Case {
             operator_packages: list("operators"),
             layers: Arc::default(),
             arguments: None,
+            sites: sites.map(|site| read_site(site, &keys)).collect(),
             upstream: None,
             line_map: vec![LineSpan {
                 bundle_start: 1,
@@ -105,10 +119,33 @@ impl Case {
             ("constructor", vec![arguments.collect::<Vec<_>>().join(", ")]),
             ("output", verdict.evidence.forward_outputs.iter().map(|output| format!("{:?}", output.shape)).collect()),
         ];
+        let tainted = verdict.evidence.tainted.iter().map(|taint| {
+            let seen = serde_json::to_value(taint.seen).unwrap();
+            format!("{} {}", taint.reason.name(), seen.as_str().unwrap())
+        });
+        let tainted = tainted.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", ");
+        if tainted != self.keys.get("tainted").map_or("", String::as_str) || verdict.tainted == tainted.is_empty() {
+            return Some(format!("tainted: {tainted}: {:#?}", verdict.evidence.tainted));
+        }
         let missing = found.iter().find(|(key, values)| {
             self.keys.get(*key).is_some_and(|expected| !values.iter().any(|value| value.contains(expected.as_str())))
         })?;
         Some(format!("no {} with {:?} in {:?}", missing.0, self.keys[missing.0], missing.1))
+    }
+}
+
+/// `net.py Block(width, act=nn.GELU)`: what begins with a capital letter is global there, and `nn` is torch's.
+fn read_site(site: &str, keys: &BTreeMap<String, String>) -> Site {
+    let (place, text) = site.split_once(' ').unwrap();
+    let words = text.split(|character: char| !character.is_alphanumeric() && character != '_');
+    let is_global = |word: &&str| word.starts_with(|first: char| first.is_uppercase()) || ["dict", "nn"].contains(word);
+    let path = |word: &str| (word == "nn").then(|| "torch.nn".to_owned());
+    Site {
+        text: text.into(),
+        naming: keys.get("naming").map(|naming| naming.as_str().into()),
+        names: words.filter(is_global).map(|word| (word.into(), path(word))).collect(),
+        count: 1,
+        place: place.to_owned(),
     }
 }
 
@@ -142,8 +179,8 @@ fn calm_cases() -> Vec<Case> {
     cases().into_iter().filter(|case| !special.iter().any(|key| case.keys.contains_key(*key))).collect()
 }
 
-/// Ends or stops the workers that bundles ask for: those whose numbers stand in files of these names in scratch folders. A
-/// bundle can do no such thing itself.
+/// Ends or stops the workers that bundles ask for: those whose numbers stand in files of these names in scratch folders
+/// that can be seen from outside. A bundle can do no such thing itself.
 struct Accomplice {
     is_over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -252,7 +289,7 @@ fn a_lost_worker_costs_nobody_else() {
     let mut jobs = jobs(&cases);
     jobs.extend((0..20).map(|number| Job { id: format!("bystander {number}"), ..bystander.clone() }));
     let _accomplice = Accomplice::new();
-    let (mut verdicts, statistics) = run(jobs, &Options { jobs: 4, ..options() });
+    let (mut verdicts, statistics) = run(jobs, &Options { jobs: 4, sandbox: shared_scratch(), ..options() });
     assert_as_named(&cases, &verdicts);
     verdicts.retain(|name, _| name.starts_with("bystander"));
     assert!(verdicts.values().all(|verdict| verdict.level() == Level::Forward as u8), "{verdicts:#?}");
@@ -263,7 +300,7 @@ fn a_lost_worker_costs_nobody_else() {
 fn a_child_is_ended_in_time_whatever_its_worker_does() {
     let case = cases().into_iter().find(|case| case.keys.contains_key("stops_worker")).unwrap();
     let _accomplice = Accomplice::new();
-    let mut options = options();
+    let mut options = Options { sandbox: shared_scratch(), ..options() };
     options.limits.wall = Duration::from_secs(4);
     let (verdicts, statistics) = run(vec![case.job.clone()], &options);
     assert_as_named(&[case], &verdicts);
@@ -363,6 +400,7 @@ impl ParityCase {
             operator_packages: Vec::new(),
             layers: Arc::default(),
             arguments: None,
+            sites: Arc::default(),
             line_map: Vec::new(),
             upstream: Some(upstream),
             file: path.to_owned(),
@@ -560,6 +598,7 @@ fn a_bundle_sees_what_was_installed_for_it_and_never_its_own_source() {
             operator_packages: Vec::new(),
             layers: if has_layers { Arc::clone(&layers) } else { Arc::default() },
             arguments: None,
+            sites: Arc::default(),
             line_map: Vec::new(),
             upstream: None,
         }
@@ -597,6 +636,7 @@ fn digests_tell_apart_what_a_verdict_depends_on() {
         Job { upstream: Some(upstream("one")), ..job.clone() }.digest("00"),
         Job { layers: [layer(Path::new("/nowhere"), "helper", &[])].into(), ..job.clone() }.digest("00"),
         Job { upstream: Some(upstream("another")), ..job.clone() }.digest("00"),
+        Job { sites: [read_site("net.py Block(1)", &BTreeMap::new())].into(), ..job.clone() }.digest("00"),
     ];
     assert!(others.iter().all(|other| *other != digest));
     assert_ne!(others[4], others[6]);

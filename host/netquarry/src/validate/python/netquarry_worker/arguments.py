@@ -82,8 +82,15 @@ def evaluate(expression, scope):
 
 def missing(tree, scope):
     """The names in an expression that nothing stands for."""
-    names = (node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
-    return [name for name in names if name not in scope and not hasattr(builtins, name)]
+    return [name for name in names_in(tree) if name not in scope and not hasattr(builtins, name)]
+
+
+def names_in(tree):
+    """The names that an expression uses and does not bind itself, as comprehensions and lambdas do; in their order."""
+    nodes = list(ast.walk(tree))
+    bound = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    bound |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    return dict.fromkeys(node.id for node in nodes if isinstance(node, ast.Name) and node.id not in bound).keys()
 
 
 def in_scope(expressions, block):

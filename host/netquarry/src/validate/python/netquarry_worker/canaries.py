@@ -1,6 +1,7 @@
 """Tries what a layer of the sandbox has to refuse, as soon as the layer is said to be there."""
 
 import ctypes
+import errno
 import fcntl
 import os
 import resource
@@ -13,12 +14,29 @@ from netquarry_worker import confinement
 # <sys/prctl.h>
 PR_GET_NO_NEW_PRIVS = 39
 
+# What is written at once to fill a file system.
+PIECE = bytes(64 << 10)
+
 _library = ctypes.CDLL(None, use_errno=True)
 
 
 def holds(layer, probe):
     """Whether the layer does what it is there for. One that nobody knows how to try does not count."""
     return layer in CANARIES and CANARIES[layer](probe)
+
+
+def listen(probe):
+    """Listens under the name under which the host listens, where this process has names of its own: that nothing is heard
+    under it would show of no layer that it refuses anything. Has to be called before the first layer; the socket has to be
+    kept."""
+    listener = socket.socket(socket.AF_UNIX)
+    try:
+        listener.bind("\0" + probe["abstract_socket"])
+        listener.listen()
+    except OSError:
+        listener.close()  # The name is taken: the host is heard.
+        return None
+    return listener
 
 
 def refused(attempt, *arguments):
@@ -29,6 +47,43 @@ def refused(attempt, *arguments):
         return True
     except OSError:
         return False
+    return False
+
+
+def own_namespaces(probe):
+    """Whether they are none of the host's, there is no network in them, and the host is not heard."""
+    kinds = ("user", "mnt", "net", "ipc")
+    if any(probe["namespaces"].get(kind) in (None, os.readlink(f"/proc/self/ns/{kind}")) for kind in kinds):
+        return False
+    if [name for _, name in socket.if_nameindex()] != ["lo"]:
+        return False
+    with socket.socket() as connection:
+        return connection.connect_ex(("127.0.0.1", probe["port"])) == errno.ENETUNREACH
+
+
+def own_scratch(probe):
+    """Whether it takes no more than it should: neither bytes nor files. What was written is left, for the host to see that
+    it cannot see it."""
+
+    def write(number):
+        with open(f"bytes-{number}", "wb", buffering=0) as file:
+            file.write(PIECE)
+
+    most_pieces = probe["scratch_bytes"] // len(PIECE)
+    if not is_full(write, most_pieces + 1):
+        return False
+    for name in os.listdir():
+        os.unlink(name)
+    return is_full(lambda number: open(f"file-{number}", "wb").close(), probe["scratch_files"] + 1)
+
+
+def is_full(attempt, times):
+    """Whether there is no room any more before something was done so many times."""
+    try:
+        for number in range(times):
+            attempt(number)
+    except OSError as error:
+        return error.errno == errno.ENOSPC
     return False
 
 
@@ -71,7 +126,9 @@ def system_calls(_probe):
 
 CANARIES = {
     "process-group": lambda probe: os.getsid(0) == os.getpid(),
+    "namespaces": own_namespaces,
     "scratch-directory": lambda probe: os.path.samefile(".", os.environ["TMPDIR"]),
+    "private-scratch": own_scratch,
     "rlimits": limits,
     "capabilities": capabilities,
     "no-new-privileges": lambda probe: _library.prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1,

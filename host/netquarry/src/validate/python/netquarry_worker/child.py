@@ -1,9 +1,22 @@
 """The life of a child: confined, it climbs the levels and reports each, or does one other thing."""
 
+import functools
 import os
 import sys
 
-from netquarry_worker import barrier, canaries, confinement, harvest, levels, lookups, memory, replay, report
+from netquarry_worker import (
+    barrier,
+    canaries,
+    challenge,
+    confinement,
+    harvest,
+    levels,
+    lookups,
+    memory,
+    replay,
+    report,
+    signs,
+)
 
 FINISHED = 0
 HARNESS_FAILED = 70
@@ -13,19 +26,22 @@ class NotConfined(Exception):
     """A protection that the machine has could not be had this time."""
 
 
-def run(job, sources, descriptors, settings, parent):
-    """Returns the exit status, which the host takes for no more than a hint."""
+def run(job, sources, known, descriptors, settings, parent):
+    """`known` is what torch holds, as it was when the worker started. Returns the exit status, which the host takes for no
+    more than a hint."""
     confinement.detach(parent)
-    report_descriptor, output_descriptor, *ruleset = descriptors
+    report_descriptor, output_descriptor, *others = descriptors
     for stream in (1, 2):
         os.dup2(output_descriptor, stream)
-    report_descriptor, *ruleset = confinement.keep_only(report_descriptor, *ruleset)
+    report_descriptor, *others = confinement.keep_only(report_descriptor, *others)
+    others = dict(zip(job["descriptors"], others, strict=True))
     reporter = report.Report(report_descriptor, job["token"])
     try:
-        in_force = confinement.apply(settings, job, *ruleset)
+        in_force = confinement.apply(settings, job, others.get("ruleset"))
         if job["may_have_more"]:
             memory.expect_more()
         if probe := job["probe"]:
+            _listener = canaries.listen(probe)
             reporter.send("confined", protections=[layer for layer in in_force if canaries.holds(layer, probe)])
             return FINISHED
         in_force = list(in_force)
@@ -35,8 +51,10 @@ def run(job, sources, descriptors, settings, parent):
         # Behind the environment, so that nothing stands in the place of what torch was imported with.
         sys.path.extend(job["layers"])
         barrier.install(sources, job["operator_packages"])
-        climbs = not (job["replay"] or job["lookups"] or job["harvest"])
+        climbs = not (job["replay"] or job["challenge"] or job["lookups"] or job["harvest"])
         bundle = levels.Bundle(job) if climbs else None
+        if climbs:
+            signs.listen(bundle.path, reporter)
     except Exception as error:
         reporter.send("harness", exception=report.describe(error))
         return HARNESS_FAILED
@@ -47,8 +65,10 @@ def run(job, sources, descriptors, settings, parent):
             harvest.run(job, reporter)
         elif job["replay"]:
             replay.run(job, reporter)
+        elif job["challenge"]:
+            challenge.run(job, reporter, others)
         else:
-            levels.climb(bundle, job["level"], reporter)
+            levels.climb(bundle, job["level"], reporter, functools.partial(signs.look, known, reporter))
     except memory.Short:
         reporter.send("short")
     reporter.send("done")

@@ -10,6 +10,8 @@ import resource
 import signal
 import struct
 
+from netquarry_worker import namespaces
+
 # <sys/prctl.h>
 PR_SET_PDEATHSIG = 1
 PR_SET_DUMPABLE = 4
@@ -21,13 +23,16 @@ SECCOMP_MODE_FILTER = 2
 CAPABILITY_VERSION = 0x20080522
 CAP_DAC_READ_SEARCH = 2
 # <asm-generic/unistd.h>; the number is the same on all processors.
+LANDLOCK_ADD_RULE = 445
 LANDLOCK_RESTRICT_SELF = 446
+# <linux/landlock.h>
+LANDLOCK_RULE_PATH_BENEATH = 1
 
 _library = ctypes.CDLL(None, use_errno=True)
 _prctl = _library.prctl
 _prctl.argtypes = [ctypes.c_int] + [ctypes.c_ulong] * 4
 _system_call = _library.syscall
-_system_call.argtypes = [ctypes.c_long] * 3
+_system_call.argtypes = [ctypes.c_long] * 5
 _system_call.restype = ctypes.c_long
 
 
@@ -47,16 +52,6 @@ def give_up_privileges():
     return _prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
 
 
-def give_up_capabilities():
-    """Takes from root all that it can do and other users cannot, but to read whatever the mode of a file says: what is
-    read is for Landlock to decide, and the bundle may lie in another user's folder. Others have nothing to give up."""
-    header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0)
-    effective, permitted = capabilities()[:2]
-    reading = 1 << CAP_DAC_READ_SEARCH
-    kept = (ctypes.c_uint32 * 6)(effective & reading, permitted & reading)
-    return _library.capset(header, kept) == 0
-
-
 def capabilities():
     """Six numbers: the effective, permitted and inheritable ones below 32, and then those above."""
     header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0)
@@ -64,6 +59,18 @@ def capabilities():
     if _library.capget(header, held) != 0:
         raise OSError(ctypes.get_errno(), "the capabilities of this process are not told")
     return list(held)
+
+
+# As this process had them at its start: whoever makes a user namespace has all of them in it.
+_effective, _permitted = (held & 1 << CAP_DAC_READ_SEARCH for held in capabilities()[:2])
+
+
+def give_up_capabilities():
+    """Takes from root all that it can do and other users cannot, but to read whatever the mode of a file says: what is
+    read is for Landlock to decide, and the bundle may lie in another user's folder. Others have nothing to give up but
+    what they can do in namespaces of their own."""
+    header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0)
+    return _library.capset(header, (ctypes.c_uint32 * 6)(_effective, _permitted)) == 0
 
 
 def detach(parent):
@@ -95,9 +102,14 @@ def enter(scratch):
 def apply(settings, job, ruleset=None):
     """Confines this process for good; yields the name of each protection once it is in force."""
     yield "process-group"
+    if settings["namespaces"]:
+        yield "namespaces"
+    has_own_scratch = settings["private_scratch"] and have_own_scratch(settings, job["scratch"], ruleset)
     enter(job["scratch"])
     yield "scratch-directory"
-    limit_resources(settings["limits"] | {"memory_bytes": job["memory_bytes"]})
+    if has_own_scratch:
+        yield "private-scratch"
+    limit_resources(settings["limits"] | {what: job[what] for what in ("memory_bytes", "file_bytes")})
     yield "rlimits"
     if give_up_capabilities():
         yield "capabilities"
@@ -113,9 +125,23 @@ def apply(settings, job, ruleset=None):
             yield "system-call-filter"
 
 
+def have_own_scratch(settings, folder, ruleset):
+    """Mounts a file system over the scratch folder, before the ruleset forbids it; whether there is one to write to. What
+    lies in it lies no longer in the folder that the ruleset allows, so that it has to be allowed too."""
+    if not namespaces.mount_scratch(folder, settings["limits"]["file_bytes"]):
+        return False
+    if ruleset is None:
+        return True
+    root = os.open(folder, os.O_PATH)
+    rule = ctypes.create_string_buffer(struct.pack("=Qi", settings["scratch_rights"], root))
+    added = _system_call(LANDLOCK_ADD_RULE, ruleset, LANDLOCK_RULE_PATH_BENEATH, ctypes.addressof(rule), 0) == 0
+    os.close(root)
+    return added
+
+
 def restrict(ruleset):
     """Restricts this process to a Landlock ruleset that the host made, and closes it; whether it holds now."""
-    holds = _system_call(LANDLOCK_RESTRICT_SELF, ruleset, 0) == 0
+    holds = _system_call(LANDLOCK_RESTRICT_SELF, ruleset, 0, 0, 0) == 0
     os.close(ruleset)
     return holds
 

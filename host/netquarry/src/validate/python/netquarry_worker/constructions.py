@@ -17,6 +17,10 @@ TRIES_OF_LARGE = 10
 
 # How much less likely arguments become by what was changed in them.
 REPAIRED = 0.3
+# What others pass: all that is needed, or a part beside guesses. Each one after it costs a little more.
+COMPLETE_SITE = 0.05
+PARTIAL_SITE = 0.35
+NEXT_SITE = 0.02
 # The first of the other guesses for a parameter; each one after it costs a little more.
 ANOTHER_GUESS = 1.0
 RANK = 0.1
@@ -33,8 +37,8 @@ FAR = 3.0
 class Constructions:
     """The instances of one block, one after the other."""
 
-    def __init__(self, block, given, seed, suggested=None):
-        """`given` are arguments that hold; `suggested` those that are tried first."""
+    def __init__(self, block, given, seed, suggested=None, sites=()):
+        """`given` are arguments that hold; `suggested` those that are tried first; `sites` tell what others pass."""
         self.block = block
         self.given = given
         self.seed = seed
@@ -49,13 +53,18 @@ class Constructions:
         self.order = itertools.count()
         self.tried = set()
         self.tries = 0
-        self.limit = TRIES
+        self.sites = [] if given else list(sites)
+        self.limit = TRIES + len(self.sites)
         self.first_error = None
         self.last_error = None
         # What the attempt that gave the last instance cost, and was made with.
         self.current = None
         suggested = arguments.in_scope(suggested or {}, block)
-        self.push(0.0, {name: found[0] for name, found in self.guesses.items()} | suggested | given)
+        self.first = {name: found[0] for name, found in self.guesses.items()} | suggested | given
+        self.push(0.0, self.first)
+        for rank, site in enumerate(self.sites):
+            cost = COMPLETE_SITE if site.is_complete else PARTIAL_SITE
+            self.push(cost + NEXT_SITE * rank, self.first | site.constructor)
 
     def next(self, error=None):
         """An instance and the expressions that made it. `error` is what a forward pass of the last one raised."""
@@ -78,6 +87,17 @@ class Constructions:
         what = "no arguments were found that the constructor takes"
         note = arguments.not_found(what, self.tries, self.last_error, self.first_error)
         raise arguments.NotFound(note, self.first_error, guessed=bool(self.required))
+
+    def site(self):
+        """The one that says the most of the arguments of the last instance that was no guess before; `None` where no site
+        has any of them."""
+        _, expressions = self.current
+
+        def told(site):
+            return len((site.constructor.items() & expressions.items()) - self.first.items())
+
+        like = [site for site in self.sites if told(site) or site.constructor.items() <= expressions.items()]
+        return max(like, key=lambda site: (told(site), len(site.constructor)), default=None)
 
     def learn(self, error, cost, expressions):
         """What to try instead of arguments that a constructor refused."""

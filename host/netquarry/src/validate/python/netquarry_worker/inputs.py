@@ -303,8 +303,8 @@ def grid_of(shape):
 
 def repeat_forward(model, expressions):
     """The output of a forward pass with the inputs that `expressions` make; whoever calls has seeded."""
-    parameters = [parameter for parameter in parameters_of(model) if parameter.name in expressions]
-    return call_forward(model, parameters, evaluate(model, parameters, expressions))
+    positional, keywords = bound(model, expressions)
+    return model(*positional.values(), **keywords)
 
 
 def parameters_of(model):
@@ -322,17 +322,28 @@ def covers(given, required):
 
 
 def call_forward(model, required, values):
-    """Gives the values by position, up to the first parameter that has none; those behind it by name."""
+    positional, keywords = bound_values(model, required, values)
+    return model(*positional.values(), **keywords)
+
+
+def bound(model, expressions):
+    """What a forward pass is given by position and by name, each by the name of its parameter; whoever calls has seeded."""
+    parameters = [parameter for parameter in parameters_of(model) if parameter.name in expressions]
+    return bound_values(model, parameters, evaluate(model, parameters, expressions))
+
+
+def bound_values(model, required, values):
+    """Values are given by position, up to the first parameter that has none; those behind it by name."""
     names = [parameter.name for parameter in parameters_of(model)]
     given = list(itertools.takewhile(values.__contains__, names))
-    positional, keywords = [], {}
+    positional, keywords = {}, {}
     for parameter in required:
         by_name = parameter.kind is parameter.POSITIONAL_OR_KEYWORD and parameter.name not in given
         if by_name or parameter.kind is parameter.KEYWORD_ONLY:
             keywords[parameter.name] = values[parameter.name]
         else:
-            positional.append(values[parameter.name])
-    return model(*positional, **keywords)
+            positional[parameter.name] = values[parameter.name]
+    return positional, keywords
 
 
 def evidence(values, output):

@@ -9,7 +9,7 @@ import random
 import sys
 import symtable
 
-from netquarry_worker import arguments, inputs, memory, report
+from netquarry_worker import arguments, inputs, memory, report, sites
 from netquarry_worker.constructions import Constructions, sized
 
 SEED = 0
@@ -53,6 +53,8 @@ class Bundle:
         self.given = job["arguments"]
         # What upstream gives to the class somewhere.
         self.suggested = job["suggested"]
+        # Where others construct the class.
+        self.sites = job["sites"]
         with open(self.path, "rb") as file:
             self.source = file.read()
         self.tree = None
@@ -66,13 +68,18 @@ class Bundle:
         self.forward_arguments = None
 
 
-def climb(bundle, highest, reporter):
+def climb(bundle, highest, reporter, look):
     """Reports `passed`, `failed`, `undecided` or `inapplicable` for every level up to the highest asked for; stops at the
-    first that failed or stayed undecided."""
+    first that failed or stayed undecided. `look` notes before each report what the bundle has changed."""
     for level, step in LEVELS:
         try:
             seed()
-            evidence = step(bundle)
+            try:
+                evidence = step(bundle)
+            finally:
+                # Nothing of it has run before it was compiled.
+                if bundle.code is not None:
+                    look()
         except arguments.NotFound as reason:
             described = report.describe(reason.error) if reason.error is not None else None
             reporter.send("undecided", level=level, note=reason.note, exception=described, guessed=reason.guessed)
@@ -91,14 +98,15 @@ def climb(bundle, highest, reporter):
             return
 
 
-def seed():
-    """Every level starts from the same random state, so that a verdict does not depend on what ran before."""
-    random.seed(SEED)
+def seed(number=SEED):
+    """Every level starts from the same random state, so that a verdict does not depend on what ran before. The number has
+    32 bits."""
+    random.seed(number)
     if "torch" in sys.modules:
         # What `torch.manual_seed` does on a machine without accelerators, without looking for them.
-        sys.modules["torch"].default_generator.manual_seed(SEED)
+        sys.modules["torch"].default_generator.manual_seed(number)
     if "numpy.random" in sys.modules:
-        sys.modules["numpy.random"].seed(SEED)
+        sys.modules["numpy.random"].seed(number)
 
 
 def explain(error, bundle):
@@ -156,14 +164,18 @@ def module_name(path):
 def construct(bundle):
     given = bundle.given["constructor"] if bundle.given else {}
     suggested = bundle.suggested["constructor"] if bundle.suggested else {}
-    bundle.constructions = Constructions(bundle.block, given, seed, suggested)
+    found = sites.of_block(bundle.block, bundle.sites)
+    bundle.constructions = Constructions(bundle.block, given, seed, suggested, found)
     bundle.model, bundle.constructor_arguments = bundle.constructions.next()
     return evidence_of_instance(bundle)
 
 
 def evidence_of_instance(bundle):
+    site = bundle.constructions.site()
     return {
         "constructor_arguments": bundle.constructor_arguments,
+        # Without arguments it tells of none.
+        "call_site": site.place if site and site.constructor else None,
         "parameters": sum(parameter.numel() for parameter in sized(bundle.model)),
     }
 
@@ -175,10 +187,10 @@ def forward(bundle):
     if type(bundle.model).forward is torch.nn.Module.forward:
         raise arguments.NotFound("the block has no forward method")
     given = bundle.given["forward"] if bundle.given else {}
-    suggested = bundle.suggested["forward"] if bundle.suggested else None
     first = None
     tries = inputs.TRIES
-    for _ in range(INSTANCES):
+    for _ in range(INSTANCES + len(bundle.constructions.sites)):
+        suggested = suggested_inputs(bundle)
         try:
             evidence = inputs.run_forward(bundle.model, bundle.constructor_arguments, given, seed, tries, suggested)
         except arguments.NotFound as reason:
@@ -189,6 +201,12 @@ def forward(bundle):
         bundle.forward_arguments = evidence["forward_arguments"]
         return {**evidence, **evidence_of_instance(bundle)}
     raise first
+
+
+def suggested_inputs(bundle):
+    """What upstream gives to the class somewhere, or the example that made the instance to that; `None` for neither."""
+    site = bundle.constructions.site()
+    return bundle.suggested["forward"] if bundle.suggested else site and site.forward
 
 
 def another_instance(bundle, first, error):
@@ -214,7 +232,8 @@ def backward(bundle):
         if not floating:
             raise NoGradient("the output does not depend on parameters in a way that has a gradient")
         sum(torch.view_as_real(tensor).sum() if tensor.is_complex() else tensor.sum() for tensor in floating).backward()
-        if all(parameter.grad is None for parameter in trained):
+        reached = sum(parameter.grad is not None for parameter in trained)
+        if not reached:
             raise NoGradient("no gradient reached a parameter")
     except Exception as error:
         memory.look_at(error)
@@ -223,7 +242,7 @@ def backward(bundle):
         # Another input might take another path through the block.
         note = "no backward pass was possible with inputs that were guessed"
         raise arguments.NotFound(note, error, guessed=True) from error
-    return {}
+    return {"gradient": {"trained": len(trained), "reached": reached}}
 
 
 LEVELS = (

@@ -44,9 +44,9 @@ def run(job, reporter):
             step = "forward"
             # Not what these return: a class that overrides `train` may return nothing.
             model.eval()
-            telling.leaves("output", output_of(model, request["forward"]))
+            telling.leaves("output", parts_of(run_model(model, request["forward"], levels.SEED), ""))
             model.train()
-            telling.leaves("training", training_output_of(model, request["forward"]))
+            telling.leaves("training", training_output_of(model, request["forward"], levels.SEED))
             # What a pass leaves behind, as the running mean of a normalisation.
             telling.leaves("trained state", state_of(model))
     except memory.Short:
@@ -91,10 +91,10 @@ def fill_memory():
     torch._C._set_deterministic_fill_uninitialized_memory(True)
 
 
-def training_output_of(model, expressions):
+def training_output_of(model, expressions, number):
     """In training mode the arguments have not been seen to work: that a pass raises is a result too."""
     try:
-        parts = list(output_of(model, expressions))
+        parts = list(parts_of(run_model(model, expressions, number), ""))
     except Exception as error:
         memory.look_at(error)
         return [("", Raised(type(error).__name__))]
@@ -105,13 +105,13 @@ class Raised(str):
     """The name of an exception's class, in the place of an output."""
 
 
-def output_of(model, expressions):
+def run_model(model, expressions, number):
+    """What comes out for inputs that the expressions make after this number was the seed, without gradients."""
     import torch
 
-    levels.seed()
+    levels.seed(number)
     with torch.no_grad():
-        output = inputs.repeat_forward(model, expressions)
-    return parts_of(output, "")
+        return inputs.repeat_forward(model, expressions)
 
 
 def state_of(model):
@@ -144,7 +144,7 @@ def items_of(value):
 class Telling:
     """Reports parts in messages of bounded length."""
 
-    def __init__(self, reporter, values_of):
+    def __init__(self, reporter, values_of=None):
         self._reporter = reporter
         self._values_of = tuple(values_of) if values_of else None
 

@@ -13,14 +13,35 @@ TEXT_LENGTH = 2000
 NAME_LENGTH = 200
 FRAMES = 60
 CAUSES = 5
+# So many signs are told of one bundle.
+SIGNS = 32
 
 
 class Report:
     def __init__(self, descriptor, token):
         self._descriptor = descriptor
         self._token = token
+        # Those that were noted, and those of them that were not told yet.
+        self._known_signs = set()
+        self._signs = []
+
+    def note(self, reason, what, line=None):
+        """A sign that the bundle touches what it could lie by; told with the next message."""
+        sign = (reason, what, line)
+        if sign not in self._known_signs and len(self._known_signs) < SIGNS:
+            self._known_signs.add(sign)
+            self._signs.append({"reason": reason, "what": what, "line": line})
+
+    def flush(self):
+        signs, self._signs = self._signs, []
+        if signs:
+            self._write("tainted", signs=signs)
 
     def send(self, event, **values):
+        self.flush()
+        self._write(event, **values)
+
+    def _write(self, event, **values):
         remaining = memoryview(protocol.encode({"token": self._token, "event": event, **values}))
         while remaining:
             remaining = remaining[os.write(self._descriptor, remaining) :]
@@ -42,32 +63,32 @@ def describe(error):
 
 def _describe_one(error):
     described = {
-        "type": _bounded(type(error).__name__, NAME_LENGTH),
+        "type": bounded(type(error).__name__, NAME_LENGTH),
         "bases": [base.__name__ for base in type(error).__mro__ if base.__module__ == "builtins"],
         "message": message_of(error),
         "name": _text_or_none(getattr(error, "name", None)),
         "frames": _frames(error.__traceback__),
     }
     if isinstance(error, SyntaxError):
-        file = _bounded(str(error.filename))
+        file = bounded(str(error.filename))
         described["frames"].append({"file": file, "line": error.lineno or 0, "function": ""})
-        described["message"] = _bounded(str(error.msg))
+        described["message"] = bounded(str(error.msg))
     return described
 
 
 def message_of(error):
     """The text of an exception, bounded, without what differs between runs as far as that can be seen here."""
     try:
-        return _bounded(str(error))
+        return bounded(str(error))
     except Exception as failure:
         return f"<its text could not be made: {type(failure).__name__}>"
 
 
 def _text_or_none(value):
-    return _bounded(value) if isinstance(value, str) else None
+    return bounded(value) if isinstance(value, str) else None
 
 
-def _bounded(text, most=TEXT_LENGTH):
+def bounded(text, most=TEXT_LENGTH):
     """Of any class derived from `str`, whose own methods are not asked."""
     return str.__getitem__(text, slice(most))
 
@@ -76,7 +97,7 @@ def _frames(traceback):
     frames = []
     while traceback is not None:
         code = traceback.tb_frame.f_code
-        file, function = _bounded(code.co_filename), _bounded(code.co_qualname, NAME_LENGTH)
+        file, function = bounded(code.co_filename), bounded(code.co_qualname, NAME_LENGTH)
         frames.append({"file": file, "line": traceback.tb_lineno or 0, "function": function})
         traceback = traceback.tb_next
     # Of an endless recursion the two ends tell enough.

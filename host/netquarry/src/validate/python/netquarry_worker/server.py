@@ -21,8 +21,21 @@ import socket
 import sys
 import time
 
-from netquarry_worker import barrier, child, confinement, levels, pages, protocol, report
+from netquarry_worker import (
+    barrier,
+    child,
+    confinement,
+    export,
+    levels,
+    namespaces,
+    pages,
+    protocol,
+    report,
+    signs,
+)
 
+# Of one request.
+MOST_DESCRIPTORS = 6
 # From this many children on it pays to make forks cheap.
 MANY_CHILDREN = 32
 
@@ -77,14 +90,19 @@ def main():
     os.dup2(empty, 0)
     os.close(empty)
     settings, _ = protocol.receive(control)
+    # Only a process of one thread can, and the trial is a fork, which is cheap as long as nothing is imported.
+    settings["namespaces"] = settings["namespaces"] and namespaces.leave_those_of_host()
+    settings["private_scratch"] = settings["private_scratch"] and settings["namespaces"]
     for module in settings["warm"]:
         importlib.import_module(module)
+    if "torch.export" in settings["warm"]:
+        export.warm_up()
     if "numpy" in sys.modules:
         # numpy imports it on first use, so that a bundle cannot tell; and every child has to seed it.
         importlib.import_module("numpy.random")
     confinement.protect_worker()
     gc.disable()
-    serve(control, settings)
+    serve(control, settings, signs.remember())
 
 
 def branch(request, descriptors, settings, parent):
@@ -92,6 +110,9 @@ def branch(request, descriptors, settings, parent):
     confinement.detach(parent)
     control, *ruleset = confinement.keep_only(*descriptors)
     control = socket.socket(fileno=control)
+    # A process that is restricted mounts nothing, nor do those that are forked from it.
+    required = [layer for layer in settings["required"] if layer != "private-scratch"]
+    settings = settings | {"private_scratch": False, "required": required}
     # Each on its own, so that none can end the one that it is forked from.
     given_up = confinement.give_up_capabilities() and confinement.give_up_privileges()
     if not given_up or not all(map(confinement.restrict, ruleset)):
@@ -105,7 +126,8 @@ def branch(request, descriptors, settings, parent):
         failure = report.describe(error)
     else:
         failure = None
-    serve(control, settings, is_branch=True, failure=failure)
+    # No bundle climbs here.
+    serve(control, settings, (), is_branch=True, failure=failure)
 
 
 def reach_upstream(upstream, required):
@@ -126,7 +148,7 @@ def import_upstream(module, scratch, limits):
         confinement.lift_limits()
 
 
-def serve(control, settings, is_branch=False, failure=None):
+def serve(control, settings, known, is_branch=False, failure=None):
     """Says that it is ready, or what it could not import; then takes requests until the host closes the control socket."""
     gc.collect()
     gc.freeze()
@@ -152,14 +174,14 @@ def serve(control, settings, is_branch=False, failure=None):
                 running.reap()
         # New descriptors only now: one of them can have the number of another that was closed above.
         if control.fileno() in ready:
-            request, passed = protocol.receive(control, descriptors=4)
+            request, passed = protocol.receive(control, descriptors=MOST_DESCRIPTORS)
             if request is None:
                 break
             children += 1
             # A branch shares its memory with the process that it is of, and would make it its own.
             if children == MANY_CHILDREN and not is_branch:
                 pages.collapse()
-            running = start(request, passed, settings)
+            running = start(request, passed, settings, known)
             by_handle[running.handle] = by_socket[running.job_socket.fileno()] = running
             poller.register(running.handle, select.POLLIN)
             poller.register(running.job_socket, select.POLLIN)
@@ -167,7 +189,7 @@ def serve(control, settings, is_branch=False, failure=None):
         running.kill()
 
 
-def start(request, passed, settings):
+def start(request, passed, settings, known):
     """Forks the child that runs a job or serves as a branch."""
     job_socket, *passed = passed
     parent = os.getpid()
@@ -177,7 +199,7 @@ def start(request, passed, settings):
     else:
         # Looked up here, once for all children, rather than in each of them.
         sources = [barrier.locate(package, tuple(request["layers"])) for package in request["blocked_packages"]]
-        run = functools.partial(child.run, request, sources, passed, settings, parent)
+        run = functools.partial(child.run, request, sources, known, passed, settings, parent)
     pid = os.fork()
     if pid == 0:
         # Nothing may escape from here into the parent's loop, whatever it is.

@@ -1,0 +1,255 @@
+//! Where the files of an index construct a class, or say how to: what others pass to it tells what it takes.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use rayon::prelude::*;
+
+use super::{DefinitionId, FileId, Index, SourceId, Variable};
+use crate::facts::{
+    BindingKind, Call, ClassFacts, KeyPlace, KeyString, Reference, ReferenceBinding, Statement, StatementKind, Symbol,
+};
+use crate::resolve::Entity;
+use crate::source::TextRange;
+
+/// A call of a class, or a configuration that names it.
+///
+/// ```python
+/// Block(width, heads=8)
+/// dict(type="Block", heads=8)
+/// {"type": "Block", "heads": 8}
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Site {
+    pub file: FileId,
+    /// The whole call or dictionary.
+    pub range: TextRange,
+    /// The key of a configuration that names the class: `type`.
+    pub naming: Option<Symbol>,
+    /// What the names in it mean that no function binds for itself, and those in what these are bound to.
+    pub names: BTreeMap<Box<str>, Meaning>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Meaning {
+    /// Something that a bundle may have under this name.
+    Itself,
+    /// Something that every bundle has at hand, by its dotted path: `torch.nn` for `nn`.
+    AtHand(String),
+    /// What this statement of the same file binds it to, and no other does: `width = 64`.
+    Bound(DefinitionId),
+}
+
+/// A site that needs more names is none that stands by itself.
+const MOST_NAMES: usize = 64;
+
+/// The packages that arguments may name whatever a bundle imports.
+const AT_HAND: [&str; 3] = ["functools", "torch", "types"];
+
+impl Index {
+    /// The sites of each of `classes` that has any, in the order of the files and of their text.
+    pub fn sites(&self, classes: &BTreeSet<Variable>) -> BTreeMap<Variable, Vec<Site>> {
+        let wanted = Wanted::new(self, classes);
+        let files: Vec<FileId> = self.files().map(|(file, _)| file).collect();
+        let found: Vec<Vec<(Variable, Site)>> = files.into_par_iter().map(|file| wanted.in_file(file)).collect();
+        let mut sites: BTreeMap<Variable, Vec<Site>> = BTreeMap::new();
+        for (class, site) in found.into_iter().flatten() {
+            sites.entry(class).or_default().push(site);
+        }
+        sites
+    }
+}
+
+/// The classes that are looked for.
+struct Wanted<'a> {
+    index: &'a Index,
+    classes: &'a BTreeSet<Variable>,
+    /// Whatever a file calls one of them, it mentions one of these.
+    names: HashSet<&'a str>,
+    /// Every class of the index that has a name or key of one of them.
+    by_key: HashMap<&'a str, BTreeSet<Variable>>,
+}
+
+/// The meaning of the dotted names of one file that need no look at where they stand.
+type Known = HashMap<(Symbol, Vec<Symbol>), Option<Variable>>;
+
+impl<'a> Wanted<'a> {
+    fn new(index: &'a Index, classes: &'a BTreeSet<Variable>) -> Self {
+        let mut by_key: HashMap<&str, BTreeSet<Variable>> = HashMap::new();
+        for class in classes {
+            let facts = index.class_of(*class).map(|(_, facts)| facts);
+            let keys = facts.into_iter().flat_map(|facts| keys(index, class.file, facts));
+            keys.for_each(|key| _ = by_key.entry(key).or_default().insert(*class));
+        }
+        // Which of them a key means does not depend on which are looked for.
+        for (definition, facts) in index.classes() {
+            let class = Variable { file: definition.file, name: facts.name };
+            for key in keys(index, definition.file, facts) {
+                by_key.entry(key).and_modify(|classes| _ = classes.insert(class));
+            }
+        }
+        Self { index, classes, names: names(index, classes), by_key }
+    }
+
+    fn in_file(&self, file: FileId) -> Vec<(Variable, Site)> {
+        let facts = &self.index.file(file).facts;
+        let last = |path: &'a str| path.rsplit('.').next().expect("split yields at least one part");
+        let mentions_class = facts.symbols.iter().any(|symbol| self.names.contains(last(symbol)));
+        let mut known = Known::new();
+        let mut found = Vec::new();
+        for (position, statement) in (0u32..).zip(&facts.statements) {
+            let definition = DefinitionId { file, statement: position };
+            if mentions_class {
+                let called = statement.calls.iter().filter_map(|call| {
+                    let class = self.called(definition, call, &mut known)?;
+                    Some((class, self.site(definition, call.range, None)))
+                });
+                found.extend(called);
+            }
+            for key in &statement.keys {
+                found.extend(self.configured(definition, key));
+            }
+        }
+        found.sort_by_key(|(class, site)| (site.range, *class));
+        found
+    }
+
+    /// The class that a call constructs.
+    fn called(&self, definition: DefinitionId, call: &Call, known: &mut Known) -> Option<Variable> {
+        let reference = callee(self.index.statement(definition), call)?;
+        let resolve = || self.index.resolve_whole(definition, reference);
+        let variable = match reference.binding {
+            ReferenceBinding::LocalImport { .. } => resolve(),
+            ReferenceBinding::Module => {
+                let path = reference.path.iter().map(|attribute| attribute.name).collect();
+                *known.entry((reference.name, path)).or_insert_with(resolve)
+            }
+        };
+        variable.map(|variable| self.index.origin(variable)).filter(|class| self.classes.contains(class))
+    }
+
+    /// The classes that `key` stands for in a configuration, each with that.
+    fn configured(&self, definition: DefinitionId, key: &KeyString) -> Vec<(Variable, Site)> {
+        let (KeyPlace::Named(naming), Some(classes)) = (key.place, self.by_key.get(&*key.value)) else {
+            return Vec::new();
+        };
+        let statement = self.index.statement(definition);
+        let calls = statement.calls.iter().map(|call| (call.range, Some(call)));
+        let around = calls.chain(statement.configurations.iter().map(|range| (*range, None)));
+        let nearest = around.filter(|(range, _)| range.contains(key.range)).min_by_key(|(range, _)| range.len());
+        let Some((range, call)) = nearest else { return Vec::new() };
+        if call.is_some_and(|call| !self.makes_dictionary(definition, call)) {
+            return Vec::new();
+        }
+        let site = self.site(definition, range, Some(naming));
+        let source = self.index.file(definition.file).source;
+        let meant = self.nearest(classes, source).filter(|class| self.classes.contains(class));
+        meant.map(|class| (class, site.clone())).collect()
+    }
+
+    fn makes_dictionary(&self, definition: DefinitionId, call: &Call) -> bool {
+        callee(self.index.statement(definition), call).is_some_and(|reference| {
+            let facts = &self.index.file(definition.file).facts;
+            facts.name(reference.name) == "dict"
+                && reference.path.is_empty()
+                && self.index.resolve(definition, reference).entity == Entity::Builtin
+        })
+    }
+
+    /// Of several classes under one key, those of the source that uses it.
+    fn nearest(&self, classes: &BTreeSet<Variable>, source: SourceId) -> impl Iterator<Item = Variable> {
+        let is_own = move |class: &Variable| self.index.file(class.file).source == source;
+        let has_own = classes.iter().any(is_own);
+        classes.iter().copied().filter(move |class| !has_own || is_own(class))
+    }
+
+    fn site(&self, definition: DefinitionId, range: TextRange, naming: Option<Symbol>) -> Site {
+        let facts = &self.index.file(definition.file).facts;
+        let mut names = BTreeMap::new();
+        let mut waiting = vec![(definition, range)];
+        while let Some((definition, range)) = waiting.pop() {
+            let references = &self.index.statement(definition).references;
+            let first = references.partition_point(|reference| reference.range.start < range.start);
+            let within = references[first..].iter().take_while(|reference| reference.range.start < range.end);
+            for reference in within.filter(|reference| !reference.quoted) {
+                let name = facts.name(reference.name);
+                if names.contains_key(name) || names.len() == MOST_NAMES {
+                    continue;
+                }
+                let meaning = self.meaning(definition, reference);
+                if let Meaning::Bound(binder) = meaning {
+                    waiting.push((binder, self.index.statement(binder).range));
+                }
+                names.insert(name.into(), meaning);
+            }
+        }
+        Site { file: definition.file, range, naming, names }
+    }
+
+    fn meaning(&self, definition: DefinitionId, reference: &Reference) -> Meaning {
+        let name = self.index.file(definition.file).facts.name(reference.name);
+        let entity = match reference.binding {
+            ReferenceBinding::Module => self.index.resolve_global(definition.file, name),
+            ReferenceBinding::LocalImport { import, name, .. } => {
+                let import = &self.index.statement(definition).imports[import as usize];
+                self.index.resolve_imported(definition.file, import, name)
+            }
+        };
+        match entity {
+            Entity::External(external) if AT_HAND.contains(&external.package()) => {
+                Meaning::AtHand(external.object_path())
+            }
+            Entity::Variable(variable) if variable.file == definition.file => {
+                self.only_assignment(definition.file, name).map_or(Meaning::Itself, Meaning::Bound)
+            }
+            _ => Meaning::Itself,
+        }
+    }
+
+    /// The statement `name = value`, where nothing else binds the name.
+    fn only_assignment(&self, file: FileId, name: &str) -> Option<DefinitionId> {
+        let indexed = self.index.file(file);
+        let mut binders = indexed.binders(name);
+        let (statement, binding) = binders.next()?;
+        let is_plain = indexed.statement(statement).kind == StatementKind::Assign
+            && indexed.statement(statement).bindings.len() == 1
+            && binding.kind == BindingKind::Assignment;
+        (is_plain && binders.next().is_none()).then_some(DefinitionId { file, statement })
+    }
+}
+
+/// The names of classes, and those under which files import them or keep them.
+fn names<'a>(index: &'a Index, classes: &BTreeSet<Variable>) -> HashSet<&'a str> {
+    let kept = index.other_names().map(|(name, _)| name).filter(|name| classes.contains(&index.origin(*name)));
+    let mut names: HashSet<&str> =
+        classes.iter().copied().chain(kept).map(|variable| index.variable_name(variable)).collect();
+    let aliases = index.files().flat_map(|(_, file)| {
+        let facts = &file.facts;
+        let imports = facts.statements.iter().flat_map(|statement| &statement.imports);
+        let imported = imports.flat_map(|import| &import.names);
+        imported.filter_map(move |imported| Some((facts.name(imported.name), facts.name(imported.alias?))))
+    });
+    let aliases: Vec<(&str, &str)> = aliases.collect();
+    // An alias may be imported under another one.
+    loop {
+        let before = names.len();
+        let found: Vec<&str> =
+            aliases.iter().filter(|(name, _)| names.contains(*name)).map(|(_, alias)| *alias).collect();
+        names.extend(found);
+        if names.len() == before {
+            return names;
+        }
+    }
+}
+
+/// The name of a class, and the strings in its decorators, which may be keys of registries.
+fn keys<'a>(index: &'a Index, file: FileId, class: &'a ClassFacts) -> impl Iterator<Item = &'a str> {
+    let strings = class.decorators.iter().flat_map(|decorator| &decorator.strings);
+    std::iter::once(index.file(file).facts.name(class.name)).chain(strings.map(|(_, string)| &**string))
+}
+
+/// The reference that a call calls, where that is a global name or its attribute.
+fn callee<'a>(statement: &'a Statement, call: &Call) -> Option<&'a Reference> {
+    let references = &statement.references;
+    let place = references.binary_search_by_key(&call.callee, |reference| reference.range.start).ok()?;
+    Some(&references[place])
+}

@@ -1,0 +1,4 @@
+from gc import *
+
+get_objects()  # collector gc.get_objects
+collect()

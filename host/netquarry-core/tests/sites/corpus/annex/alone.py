@@ -1,0 +1,3 @@
+from tower import Brick as Stone
+
+made = Stone(3)

@@ -1,0 +1,2 @@
+from .block import *
+from .heads import Head

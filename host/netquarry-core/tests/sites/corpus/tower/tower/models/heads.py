@@ -1,0 +1,18 @@
+from functools import partial
+
+from registry import HEADS
+
+from .. import models
+
+
+@HEADS.register_module("head")
+class Head:
+    def build(self):
+        from .block import Block as Local
+
+        return Local(-1, layer=partial(Head, 3)), models.Block()
+
+
+def unrelated(Block):
+    # A parameter, not the class.
+    return Block(2)

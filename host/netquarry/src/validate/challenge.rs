@@ -1,0 +1,114 @@
+//! Evidence that a bundle cannot have prepared: what it answers to numbers that it is told only while it runs.
+//!
+//! Two children answer, and where they answer differently the block is not deterministic. A third one exports the model
+//! without knowing what will be asked. What it exported, a graph of torch's own operators with the bytes of the tensors, is
+//! then run in a process that has never seen the bundle: where that gives the bundle's answer, the answer is that of the
+//! model and of nothing else that the bundle does.
+
+use netquarry_core::verdict::{
+    ChallengeEvidence, NOT_CHALLENGED, NOT_REPLAYED, ReplayEvidence, TrainingEvidence, Verdict,
+};
+
+use super::observation::{Observation, Stopped};
+use super::protocol::Part;
+
+/// The seeds of a challenge: of the model, and of what it is given.
+pub(super) type Numbers = [u32; 2];
+
+/// What a challenge came to.
+#[derive(Debug, PartialEq)]
+pub(super) struct Met {
+    flops: Option<u64>,
+    /// Otherwise why nothing is known.
+    answer: Result<ChallengeEvidence, String>,
+    replay: Result<ReplayEvidence, String>,
+}
+
+/// Has a part met with these numbers: what was observed or, in words, why nothing came of it.
+type Asking<'a, E> = dyn Fn(Part, &[u32]) -> Result<Result<Observation, String>, E> + 'a;
+
+/// Challenges a block, given a way to have the parts met.
+///
+/// # Errors
+/// Those of `ask`.
+pub(super) fn meet<E>(numbers: Numbers, ask: &Asking<'_, E>) -> Result<Met, E> {
+    let [of_model, of_inputs] = numbers;
+    let first = ask(Part::Answer, &numbers)?.and_then(whole);
+    let second = match &first {
+        Ok(_) => ask(Part::Answer, &numbers)?.and_then(whole),
+        Err(_) => first.clone(),
+    };
+    let answer = first.and_then(|first| Ok((evidence(&first, &second?), first)));
+    let exported = match &answer {
+        Ok(_) => ask(Part::Export, &[of_model])?,
+        Err(reason) => Err(reason.clone()),
+    };
+    let flops = exported.as_ref().ok().and_then(|exported| exported.flops);
+    let replay = match (&answer, exported.and_then(whole)) {
+        (Err(reason), _) => Err(reason.clone()),
+        (_, Err(reason)) => Err(reason),
+        (Ok((evidence, _)), Ok(_)) if !evidence.deterministic => Err(NOT_DETERMINISTIC.to_owned()),
+        (Ok((_, answer)), Ok(_)) => {
+            let replayed = ask(Part::Graph, &[of_inputs])?.and_then(whole);
+            replayed.and_then(|replayed| compared(answer, &replayed))
+        }
+    };
+    Ok(Met { flops, answer: answer.map(|(evidence, _)| evidence), replay })
+}
+
+const NOT_DETERMINISTIC: &str = "not_deterministic: two processes do not answer the same";
+
+/// An observation of all that was asked for.
+fn whole(observation: Observation) -> Result<Observation, String> {
+    match &observation.stopped {
+        Some(Stopped { step, exception }) => {
+            let text = exception.message.lines().next().unwrap_or_default();
+            Err(format!("{step}: {}: {text}", exception.class))
+        }
+        None if observation.finished => Ok(observation),
+        None => Err(unfinished("it ended before it had told everything")),
+    }
+}
+
+/// Why a part came to nothing whose process did not live to say so.
+pub(super) fn unfinished(reason: &str) -> String {
+    format!("no_answer: {reason}")
+}
+
+fn evidence(first: &Observation, second: &Observation) -> ChallengeEvidence {
+    ChallengeEvidence {
+        deterministic: first.equals(second) && first.flat == second.flat,
+        training: TrainingEvidence {
+            output_differs: first.output != first.training,
+            state_changes: first.state != first.trained_state,
+        },
+    }
+}
+
+/// What was replayed, if it gave the same answer.
+fn compared(answer: &Observation, replayed: &Observation) -> Result<ReplayEvidence, String> {
+    if answer.flat.is_empty() || answer.flat != replayed.flat {
+        return Err("other_output: what was exported gives another output than the block".to_owned());
+    }
+    Ok(ReplayEvidence { operators: replayed.operators.unwrap_or_default(), output_parts: answer.flat.len() as u64 })
+}
+
+/// Enters the result in the verdict.
+pub(super) fn enter(verdict: &mut Verdict, met: Met) {
+    let evidence = &mut verdict.evidence;
+    evidence.flops = met.flops;
+    match met.answer {
+        Ok(answer) => evidence.challenge = Some(answer),
+        // Nothing can have been replayed either.
+        Err(reason) => {
+            evidence.notes.push(format!("{NOT_CHALLENGED}: {reason}"));
+            evidence.notes.sort();
+            return;
+        }
+    }
+    match met.replay {
+        Ok(replayed) => evidence.replayed = Some(replayed),
+        Err(reason) => evidence.notes.push(format!("{NOT_REPLAYED}: {reason}")),
+    }
+    evidence.notes.sort();
+}

@@ -1,0 +1,122 @@
+"""Meets a challenge: numbers that the host tells only once the bundle has been imported, or its model made.
+
+What they seed cannot have been prepared by code that ran before. Three parts of a challenge are met by children of their
+own: one answers, with what comes out of the model; one exports the model; and one that has never seen the bundle answers
+in its place, with what was exported. The host compares the answers.
+"""
+
+import contextlib
+import importlib
+import os
+
+from netquarry_worker import arguments, export, graph, levels, memory, replay, report
+
+NUMBER_BYTES = 4
+
+
+class NoNumber(Exception):
+    """The host has no further number for this child."""
+
+
+class Numbers:
+    """The numbers of a challenge, each told when it is asked for and not before."""
+
+    def __init__(self, descriptor, reporter):
+        self._descriptor = descriptor
+        self._reporter = reporter
+
+    def next(self):
+        self._reporter.send("ready")
+        told = os.read(self._descriptor, NUMBER_BYTES)
+        if len(told) != NUMBER_BYTES:
+            raise NoNumber("the host has no further number")
+        return int.from_bytes(told, "big")
+
+
+class Progress:
+    """How far a part has come, for who wants to know where it stopped."""
+
+    def __init__(self):
+        self.step = "import"
+
+
+def run(job, reporter, descriptors):
+    """Reports what the part is to tell; `stopped` where one of its steps raised."""
+    request = job["challenge"]
+    numbers = Numbers(descriptors["numbers"], reporter)
+    progress = Progress()
+    try:
+        if request["part"] == "answer":
+            answer(job, request, numbers, progress, replay.Telling(reporter))
+        elif request["part"] == "export":
+            export_model(job, request, numbers, progress, reporter, descriptors["graph"])
+        else:
+            run_graph(job, request, numbers, progress, reporter, descriptors["graph"])
+    except memory.Short:
+        raise
+    except BaseException as error:  # SystemExit and KeyboardInterrupt are no `Exception`s.
+        memory.look_at(error)
+        reporter.send("stopped", step=progress.step, exception=report.describe(error))
+
+
+def answer(job, request, numbers, progress, telling):
+    """What comes out in both modes, and what the second leaves behind."""
+    from torch.utils import _pytree
+
+    model, _ = model_of(job, request, numbers, progress)
+    progress.step = "forward"
+    number = numbers.next()
+    output = replay.run_model(model, request["forward"], number)
+    telling.leaves("output", replay.parts_of(output, ""))
+    telling.leaves("flat", flat_parts(_pytree.tree_leaves(output)))
+    telling.leaves("state", replay.state_of(model))
+    progress.step = "training"
+    model.train()
+    telling.leaves("training", replay.training_output_of(model, request["forward"], number))
+    telling.leaves("trained state", replay.state_of(model))
+
+
+def model_of(job, request, numbers, progress, watching=contextlib.nullcontext()):
+    """The model of a number, and the number. It has made one forward pass, since some make parts of themselves in it."""
+    levels.seed()
+    block = replay.bundle(job)
+    number = numbers.next()
+    progress.step = "construct"
+    levels.seed(number)
+    model = arguments.call(block, arguments.signature(block), request["constructor"])
+    progress.step = "forward"
+    # Not what this returns: a class that overrides `train` may return nothing.
+    model.eval()
+    with watching:
+        replay.run_model(model, request["forward"], number)
+    return model, number
+
+
+def export_model(job, request, numbers, progress, reporter, descriptor):
+    """Writes the model's graph to the file of this descriptor."""
+    from torch.utils.flop_counter import FlopCounterMode
+
+    counter = FlopCounterMode(display=False)
+    model, number = model_of(job, request, numbers, progress, counter)
+    reporter.send("counted", flops=counter.get_total_flops())
+    progress.step = "export"
+    levels.seed(number)
+    exported, tensors = export.export(model, request["forward"])
+    with open(descriptor, "wb", closefd=False) as file:
+        export.write(file, exported, tensors)
+
+
+def run_graph(job, request, numbers, progress, reporter, descriptor):
+    """What comes out of the graph in the file of this descriptor."""
+    progress.step = "read"
+    for package in job["operator_packages"]:
+        importlib.import_module(package)
+    exported = graph.Graph(descriptor, job["operator_packages"])
+    reporter.send("read", operators=exported.operators)
+    progress.step = "run"
+    outputs = exported.answer(request["forward"], numbers.next())
+    replay.Telling(reporter).leaves("flat", flat_parts(outputs))
+
+
+def flat_parts(values):
+    return ((str(place), value) for place, value in enumerate(values))

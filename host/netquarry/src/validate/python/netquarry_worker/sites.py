@@ -1,0 +1,213 @@
+"""What others pass to a block: in calls of its class, in configurations that name it, and in the examples of its docstring.
+
+An argument is taken over where all that it names is there without the code around it. What is left of the others is for
+the guesses.
+"""
+
+import ast
+import collections
+import copy
+import doctest
+import itertools
+import math
+
+from netquarry_worker import arguments
+
+MOST = 8
+# Longer expressions are of whole networks.
+LONGEST = 2_000
+
+# Expressions by parameter; those of a forward pass, `None` where none is shown; where it stands; how often the same is
+# said; and whether the constructor needs no other arguments.
+Site = collections.namedtuple("Site", "constructor, forward, place, count, is_complete")
+
+# Nothing has this name.
+UNKNOWN = ast.Name("", ast.Load())
+
+# A call of the class, and one of the instance that it gave.
+Example = collections.namedtuple("Example", "constructor, forward")
+
+
+def of_block(block, told):
+    """At most `MOST` of those that the host has `told` of and of the examples: complete ones first, then what is said most
+    often."""
+    found = {}
+    for site in (*in_docstring(block), *elsewhere(block, told)):
+        key = tuple(sorted(site.constructor.items()))
+        same = found.get(key)
+        found[key] = same._replace(count=same.count + site.count, forward=same.forward or site.forward) if same else site
+    return sorted(found.values(), key=lambda site: (not site.is_complete, -site.count))[:MOST]
+
+
+def elsewhere(block, told):
+    parameters = arguments.signature(block)
+    for each in told:
+        call = as_call(parsed(each["text"]))
+        if each["naming"] is not None:
+            call = without(call, each["naming"])
+        if call is None:
+            continue
+        constructor = bound(only_global(call, each["names"]), parameters, block)
+        if constructor:
+            yield Site(constructor, None, each["place"], each["count"], is_complete(constructor, parameters))
+
+
+def parsed(text):
+    """The expression that a text is; `None` where this Python reads it otherwise."""
+    try:
+        return ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+
+
+def as_call(tree):
+    """A call; `{"type": "Block", "heads": 8}` is `dict(type="Block", heads=8)`."""
+    if isinstance(tree, ast.Dict):
+        pairs = zip(tree.keys, tree.values)
+        named = [ast.keyword(key.value, value) for key, value in pairs if isinstance(key, ast.Constant)]
+        return ast.Call(ast.Name("dict", ast.Load()), [], [each for each in named if isinstance(each.arg, str)])
+    return tree if isinstance(tree, ast.Call) else None
+
+
+def without(call, naming):
+    """A configuration without the keyword that names the class; `None` where a keyword of that name says something else."""
+    keywords = {keyword.arg: keyword for keyword in call.keywords} if call else {}
+    named = keywords.pop(naming, None)
+    names_class = named is not None and isinstance(named.value, ast.Constant)
+    return ast.Call(call.func, [], list(keywords.values())) if names_class else None
+
+
+def only_global(call, names):
+    """A call without the arguments that name what only its own function has. In the place of what has an expression in
+    `names` stands that."""
+
+    def is_global(value):
+        return isinstance(value, ast.Starred) or arguments.names_in(value) <= names.keys()
+
+    # What stands behind an argument that goes keeps its place.
+    args = [value if is_global(value) else UNKNOWN for value in call.args]
+    keywords = [keyword for keyword in call.keywords if is_global(keyword.value)]
+    values = Values(names)
+    used = dict.fromkeys(name for value in (*args, *keywords) for name in arguments.names_in(value) if names.get(name))
+    return Inlined({name: values.of(name) for name in used}).visit(ast.Call(call.func, args, keywords))
+
+
+class Values:
+    """The expressions that names stand for, which may use each other."""
+
+    def __init__(self, texts):
+        self.texts = texts
+        self.known = {}
+
+    def of(self, name, users=()):
+        if name not in self.known:
+            tree = parsed(self.texts[name]) or UNKNOWN
+            others = [each for each in arguments.names_in(tree) if self.texts.get(each) and each not in (*users, name)]
+            tree = Inlined({each: self.of(each, (*users, name)) for each in others}).visit(tree)
+            self.known[name] = tree if len(ast.unparse(tree)) <= LONGEST else UNKNOWN
+        return self.known[name]
+
+
+class Inlined(ast.NodeTransformer):
+    """Expressions in the place of names."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def visit_Name(self, node):
+        is_known = isinstance(node.ctx, ast.Load) and node.id in self.values
+        return copy.deepcopy(self.values[node.id]) if is_known else node
+
+
+def bound(call, parameters, block):
+    """The arguments of a call that are there without the code around it, by parameter."""
+    scope = arguments.scope_of(block)
+    positional = [each for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
+    named = {each.name for each in parameters if each.kind in (each.KEYWORD_ONLY, each.POSITIONAL_OR_KEYWORD)}
+    takes_anything = any(each.kind is each.VAR_KEYWORD for each in parameters)
+    plain = itertools.takewhile(lambda each: not isinstance(each, ast.Starred), call.args)
+    pairs = [(parameter.name, value) for parameter, value in zip(positional, plain)]
+    pairs += [(each.arg, each.value) for each in call.keywords if each.arg and (each.arg in named or takes_anything)]
+    texts = ((name, ast.unparse(value)) for name, value in pairs if not arguments.missing(value, scope))
+    return {name: text for name, text in texts if len(text) <= LONGEST}
+
+
+def is_complete(expressions, parameters):
+    return all(each.name in expressions for each in parameters if arguments.is_required(each))
+
+
+def in_docstring(block):
+    """The examples with which the class is documented.
+
+    >>> m = Block(64, heads=8)
+    >>> m(torch.randn(1, 16, 64))
+    """
+    parameters, of_forward = arguments.signature(block), arguments.signature(getattr(block, "forward", None))[1:]
+    for example in examples(block):
+        constructor = whole(example.constructor, parameters, block)
+        if constructor is not None:
+            # What the authors show is worth more than any number of others.
+            forward = example.forward and whole(example.forward, of_forward, block)
+            yield Site(constructor, forward, f"the docstring of {block.__name__}", math.inf, True)
+
+
+def whole(call, parameters, block):
+    """All arguments of a call, by parameter; `None` where that cannot be had."""
+    found = bound(call, parameters, block)
+    is_whole = len(found) == len(call.args) + len(call.keywords) and is_complete(found, parameters)
+    return found if is_whole else None
+
+
+def examples(block):
+    """One `Example` for each instance, with the values of the names in it in their place."""
+    found = []
+    values, instances = {}, {}
+    for statement in statements(block):
+        target = target_of(statement)
+        for call in (node for node in ast.walk(statement) if isinstance(node, ast.Call)):
+            if called(call) == block.__name__:
+                instances[target] = len(found)
+                found.append(Example(Inlined(values).visit(copy.deepcopy(call)), None))
+            elif (at := instances.get(instance_of(call))) is not None and found[at].forward is None:
+                found[at] = found[at]._replace(forward=Inlined(values).visit(copy.deepcopy(call)))
+        if target is not None and target not in instances:
+            value = Inlined(values).visit(copy.deepcopy(statement.value))
+            if len(ast.unparse(value)) <= LONGEST:
+                values[target] = value
+    return found
+
+
+def statements(block):
+    """Those of the examples in the docstrings of the class and of the methods that it is called through."""
+    own = vars(block)
+    documentation = [getattr(each, "__doc__", None) for each in (block, own.get("__init__"), own.get("forward"))]
+    for text in (text for text in documentation if isinstance(text, str)):
+        try:
+            for example in doctest.DocTestParser().get_examples(text):
+                yield from ast.parse(example.source).body
+        except (SyntaxError, ValueError):
+            pass  # Nobody runs it, and it may be no Python.
+
+
+def target_of(statement):
+    """The one name that a statement binds, if it is such an assignment."""
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            return name
+    return None
+
+
+def called(call):
+    """The last part of the name of what is called."""
+    match call.func:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+    return None
+
+
+def instance_of(call):
+    """The name of the instance that a call runs, if it runs one."""
+    match call.func:
+        case ast.Name(id=name) | ast.Attribute(value=ast.Name(id=name), attr="forward"):
+            return name
+    return None
