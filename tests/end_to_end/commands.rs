@@ -68,6 +68,23 @@ fn a_file_has_to_reach_the_highest_level_that_is_tried() {
 }
 
 #[test]
+fn what_was_found_out_about_files_is_written_to_a_page() {
+    let playground = made();
+    let text = "import torch\n\n\nclass Whole(torch.nn.Module):\n    def forward(self, x):\n        return x + 1\n\n\n\
+                class Broken(torch.nn.Module):\n    def forward(self, x):\n        return nowhere\n";
+    playground.write("own/pair.py", text);
+    playground.mine(&["validate", "own/pair.py", "--level", "backward", "--report", "verdicts.html"]).ended(1);
+    let page = std::fs::read_to_string(playground.path("verdicts.html")).unwrap();
+    for told in ["2 classes of 1 file", "unresolved_name at own/pair.py:11: NameError", "replayed: its exported graph"]
+    {
+        assert!(page.contains(told), "{told}:\n{page}");
+    }
+    let run = playground.mine(&["validate", "own/pair.py", "--report", "nowhere/verdicts.html"]).ended(2);
+    assert!(run.stderr.contains("Could not write the report"), "{}", run.stderr);
+    playground.mine(&["validate", "--report", "verdicts.html"]).ended(2);
+}
+
+#[test]
 fn a_block_that_takes_too_long_is_ended() {
     let playground = made();
     playground

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use netquarry_core::record::{BlockRecord, DedupOutcome};
-use netquarry_core::verdict::{Evidence, FailureClass, Level, Outcome};
+use netquarry_core::verdict::{Evidence, Failure, FailureClass, Level, Outcome};
 use serde::{Deserialize, Serialize};
 
 use crate::interval::Proportion;
@@ -50,6 +50,37 @@ pub struct Findings {
     pub bundle_lines: Vec<Bin>,
     /// Lines of the bundle in the middle.
     pub median_lines: Option<u32>,
+}
+
+/// What validation found out about a class, of a library or of anybody's file.
+#[derive(Clone, Copy, Debug)]
+pub struct Judged<'a> {
+    /// The identity of the block, or the place of the class.
+    pub identity: &'a str,
+    pub class_name: &'a str,
+    pub level: u8,
+    pub levels: &'a BTreeMap<String, Outcome>,
+    pub failure: Option<&'a Failure>,
+    pub evidence: &'a Evidence,
+}
+
+impl<'a> From<&'a BlockRecord> for Judged<'a> {
+    fn from(record: &'a BlockRecord) -> Self {
+        Self {
+            identity: &record.block,
+            class_name: &record.name,
+            level: record.level,
+            levels: &record.levels,
+            failure: record.failure.as_ref(),
+            evidence: &record.evidence,
+        }
+    }
+}
+
+impl Judged<'_> {
+    pub fn outcome(&self, level: Level) -> Outcome {
+        self.levels.get(level.name()).copied().unwrap_or(Outcome::Unknown)
+    }
 }
 
 /// How far a set of candidates came.
@@ -153,8 +184,8 @@ impl Findings {
             total,
             categories: groups(records, gate, |record| record.category.name().to_owned()),
             sources: groups(records, gate, |record| record.source.name.clone()),
-            levels: Level::ALL.map(|level| level_tally(records, level)).to_vec(),
-            failures: failures(records),
+            levels: level_tallies(records.iter().map(Judged::from)),
+            failures: failures(records.iter().map(Judged::from)),
             failed_above_gate: records
                 .iter()
                 .filter(|record| is_promoted(record, gate) && record.failure.is_some())
@@ -164,7 +195,7 @@ impl Findings {
             tainted: records.iter().filter(|record| record.tainted).count(),
             taint_reasons: counted(records.iter().flat_map(taint_reasons)),
             parity: parity(records),
-            challenges: challenges(records),
+            challenges: challenges(records.iter().map(Judged::from)),
             duplicates: counted(records.iter().filter_map(removal_reason)),
             operator_imports: counted(
                 records.iter().flat_map(|record| record.operator_imports.iter().map(String::as_str)),
@@ -213,9 +244,10 @@ fn parity(records: &[BlockRecord]) -> Option<ParityTally> {
     (same + different > 0 || !unknown.is_empty()).then_some(ParityTally { same, different, unknown })
 }
 
-fn challenges(records: &[BlockRecord]) -> Option<ChallengeTally> {
+/// What challenges came to; `None` where nothing was challenged.
+pub fn challenges<'a>(judged: impl Iterator<Item = Judged<'a>> + Clone) -> Option<ChallengeTally> {
     let count =
-        |is_counted: &dyn Fn(&Evidence) -> bool| records.iter().filter(|record| is_counted(&record.evidence)).count();
+        |is_counted: &dyn Fn(&Evidence) -> bool| judged.clone().filter(|judged| is_counted(judged.evidence)).count();
     let answered = count(&|evidence| evidence.challenge.is_some());
     let challenged = answered + count(&|evidence| evidence.not_challenged().is_some());
     (challenged > 0).then(|| ChallengeTally {
@@ -223,13 +255,13 @@ fn challenges(records: &[BlockRecord]) -> Option<ChallengeTally> {
         answered,
         deterministic: count(&|evidence| evidence.challenge.is_some_and(|challenge| challenge.deterministic)),
         replayed: count(&|evidence| evidence.replayed.is_some()),
-        not_replayed: counted(records.iter().filter_map(not_replayed)),
+        not_replayed: counted(judged.clone().filter_map(|judged| step_not_replayed(judged.evidence))),
     })
 }
 
 /// The step at which it failed.
-fn not_replayed(record: &BlockRecord) -> Option<&str> {
-    record.evidence.not_replayed()?.split(':').next()
+fn step_not_replayed(evidence: &Evidence) -> Option<&str> {
+    evidence.not_replayed()?.split(':').next()
 }
 
 fn tally<'a>(records: impl IntoIterator<Item = &'a BlockRecord>, gate: Level) -> Tally {
@@ -258,27 +290,31 @@ fn groups(records: &[BlockRecord], gate: Level, key: impl Fn(&BlockRecord) -> St
     groups.into_iter().map(|(name, records)| Group { name, tally: tally(records, gate) }).collect()
 }
 
-fn level_tally(records: &[BlockRecord], level: Level) -> LevelTally {
-    let mut tally = LevelTally { level, passed: 0, failed: 0, unknown: 0, not_applicable: 0 };
-    for record in records {
-        match record.levels.get(level.name()).copied().unwrap_or(Outcome::Unknown) {
-            Outcome::Passed => tally.passed += 1,
-            Outcome::Failed => tally.failed += 1,
-            Outcome::Unknown => tally.unknown += 1,
-            Outcome::NotApplicable => tally.not_applicable += 1,
+/// The outcomes of every level, the lowest first.
+pub fn level_tallies<'a>(judged: impl Iterator<Item = Judged<'a>>) -> Vec<LevelTally> {
+    let mut tallies = Level::ALL.map(|level| LevelTally { level, passed: 0, failed: 0, unknown: 0, not_applicable: 0 });
+    for judged in judged {
+        for tally in &mut tallies {
+            match judged.outcome(tally.level) {
+                Outcome::Passed => tally.passed += 1,
+                Outcome::Failed => tally.failed += 1,
+                Outcome::Unknown => tally.unknown += 1,
+                Outcome::NotApplicable => tally.not_applicable += 1,
+            }
         }
     }
-    tally
+    tallies.to_vec()
 }
 
-fn failures(records: &[BlockRecord]) -> Vec<FailureTally> {
+/// Failures by class, the most frequent first.
+pub fn failures<'a>(judged: impl Iterator<Item = Judged<'a>>) -> Vec<FailureTally> {
     let mut tallies: BTreeMap<FailureClass, FailureTally> = BTreeMap::new();
-    for record in records {
-        let Some(failure) = &record.failure else { continue };
+    for judged in judged {
+        let Some(failure) = judged.failure else { continue };
         let first = || FailureTally {
             class: failure.class,
             count: 0,
-            block: record.block.clone(),
+            block: judged.identity.to_owned(),
             message: failure.message.clone(),
         };
         tallies.entry(failure.class).or_insert_with(first).count += 1;
@@ -326,7 +362,7 @@ fn bins(lines: &[u32]) -> Vec<Bin> {
 pub(crate) mod tests {
     use netquarry_core::record::{Category, DedupDecision, RecordSource};
     use netquarry_core::source::SourceKind;
-    use netquarry_core::verdict::{Evidence, Failure, Sighting, Taint, TaintReason, Verdict};
+    use netquarry_core::verdict::{Sighting, Taint, TaintReason, Verdict};
 
     use super::*;
 

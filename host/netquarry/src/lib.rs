@@ -26,3 +26,4 @@ pub mod spool;
 pub mod summary;
 pub mod table;
 pub mod validate;
+mod verdict_text;

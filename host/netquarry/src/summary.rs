@@ -143,7 +143,7 @@ impl Summary {
 }
 
 /// What blocks answered that they cannot have prepared.
-fn challenged(tally: &ChallengeTally) -> String {
+pub fn challenged(tally: &ChallengeTally) -> String {
     let ChallengeTally { challenged, answered, deterministic, replayed, not_replayed } = tally;
     let reasons: Vec<String> =
         not_replayed.iter().map(|each| format!("{} {}", human_count(each.count), each.name)).collect();

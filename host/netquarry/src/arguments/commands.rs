@@ -85,6 +85,7 @@ Examples:
   netquarry validate my/model.py:Encoder           One class of it
   netquarry validate my/*.py --requirements my/requirements.txt --timeout 300
   netquarry validate my/*.py --level execute --format json
+  netquarry validate my/*.py --level backward --report verdicts.html
 
 Exit status: 0 all reached --level (or --gate, where one is given); 1 at least one did not; 2 could not do it.";
 
@@ -99,6 +100,10 @@ pub struct ValidateArguments {
     /// records say what they need; may be given several times.
     #[arg(long, value_name = "FILE", requires = "files", conflicts_with = "no_install", value_hint = ValueHint::FilePath)]
     pub requirements: Vec<PathBuf>,
+
+    /// Write a page about the files that are named: how far each class came, with what arguments, and why no further.
+    #[arg(long, value_name = "FILE.html", requires = "files", value_hint = ValueHint::FilePath)]
+    pub report: Option<PathBuf>,
 
     #[command(flatten)]
     pub pipeline: PipelineArguments,

@@ -5,9 +5,6 @@ use std::fs;
 use std::path::Path;
 
 use netquarry_core::record::{BlockRecord, ClosureRecord, DedupOutcome, EditRecord};
-use netquarry_core::verdict::{
-    ChallengeEvidence, Evidence, GradientEvidence, Level, Outcome, ReplayEvidence, TensorShape,
-};
 use serde::Serialize;
 
 use super::Ending;
@@ -15,12 +12,13 @@ use super::tree;
 use crate::arguments::ShowArguments;
 use crate::console::{Console, Format};
 use crate::driver::select::{is_whole, means, similar};
-use crate::findings::{level_name, parity_unknown};
+use crate::findings::{Judged, level_name};
 use crate::library::folder::place_of_bundle;
 use crate::library::manifest;
 use crate::problem::Problem;
 use crate::quantity::human_things;
 use crate::table::{FAINT, HEADING, STRONG};
+use crate::verdict_text::verdict_text;
 
 #[derive(Serialize)]
 struct Shown<'a> {
@@ -116,7 +114,7 @@ fn human(record: &BlockRecord, code: Option<&str>, out: &Path, console: &Console
         }
     };
     section("Closure", tree::render(&record.closure, |words| format!("{faint}{words}{faint:#}")));
-    section("Verdict", verdict(record));
+    section("Verdict", verdict_text(&Judged::from(record)));
     section("Provenance", provenance(record, out));
     let operators = record.operator_imports.iter().map(|package| format!("  import {package}\n"));
     section("Imported for compiled operators alone", operators.collect());
@@ -166,93 +164,6 @@ fn first_line(text: &str, lines: usize) -> String {
     match lines.saturating_sub(1) {
         0 => format!("`{first}`"),
         rest => format!("`{first}` …(+{})", human_things(rest, "line")),
-    }
-}
-
-fn verdict(record: &BlockRecord) -> String {
-    let mut text = String::new();
-    for level in Level::ALL {
-        let outcome = match record.levels.get(level.name()).copied().unwrap_or(Outcome::Unknown) {
-            Outcome::Passed => "passed",
-            Outcome::Failed => "failed",
-            Outcome::Unknown if is_undecided(record, level) => "unknown: see below",
-            Outcome::Unknown => "not tried",
-            Outcome::NotApplicable => "not applicable",
-        };
-        let _ = writeln!(text, "  {} {:<9}  {outcome}", level as u8, level.name());
-    }
-    if let Some(failure) = &record.failure {
-        let place = failure.upstream.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
-        let _ = writeln!(text, "  {}{place}: {}", failure.class.name(), failure.message);
-        if let Some(hint) = &failure.hint {
-            let _ = writeln!(text, "  hint: {hint}");
-        }
-    }
-    let evidence = &record.evidence;
-    if !evidence.constructor_arguments.is_empty() {
-        let arguments: Vec<String> =
-            evidence.constructor_arguments.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        let _ = writeln!(text, "  constructed as {}({})", record.name, arguments.join(", "));
-    }
-    let shapes = |tensors: &[TensorShape]| {
-        tensors
-            .iter()
-            .map(|tensor| format!("{} {:?} {}", tensor.name, tensor.shape, tensor.dtype))
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
-    if !evidence.forward_outputs.is_empty() {
-        let _ =
-            writeln!(text, "  forward: {} -> {}", shapes(&evidence.forward_inputs), shapes(&evidence.forward_outputs));
-    }
-    if let Some(parameters) = evidence.parameters {
-        let _ = writeln!(text, "  {parameters} parameters");
-    }
-    text.push_str(&behaviour(evidence));
-    for note in &evidence.notes {
-        let _ = writeln!(text, "  {note}");
-    }
-    for taint in &evidence.tainted {
-        let _ = writeln!(text, "  tainted by {}", taint.told());
-    }
-    text
-}
-
-/// What is known beyond that it runs.
-fn behaviour(evidence: &Evidence) -> String {
-    let mut text = String::new();
-    if let Some(GradientEvidence { trained, reached }) = evidence.gradient {
-        let _ = writeln!(text, "  gradients reach {reached} of {trained} parameter tensors");
-    }
-    if let Some(flops) = evidence.flops {
-        let _ = writeln!(text, "  {flops} operations in products of matrices, convolutions and attention");
-    }
-    if let Some(ChallengeEvidence { deterministic, training }) = evidence.challenge {
-        let answers = if deterministic { "the same" } else { "something else each time" };
-        let output = if training.output_differs { "another" } else { "the same" };
-        let state = if training.state_changes { "another" } else { "the same" };
-        let _ = writeln!(
-            text,
-            "  two processes answer {answers}; in training mode {output} output, {state} state after it"
-        );
-    }
-    if let Some(ReplayEvidence { operators, .. }) = evidence.replayed {
-        let _ =
-            writeln!(text, "  replayed: its exported graph of {operators} operators answers the same without its code");
-    }
-    text
-}
-
-/// Whether a level without an outcome was tried; `--level` or an earlier level may have kept it from that.
-fn is_undecided(record: &BlockRecord, level: Level) -> bool {
-    let passed = |earlier: &Level| record.levels.get(earlier.name()) == Some(&Outcome::Passed);
-    match level {
-        Level::Parity => parity_unknown(record).is_some(),
-        Level::Backward => record.evidence.notes.iter().any(|note| note.contains(level.name())),
-        _ => {
-            let mut earlier = Level::ALL.into_iter().take_while(|earlier| *earlier < level);
-            record.failure.is_none() && earlier.all(|earlier| passed(&earlier))
-        }
     }
 }
 

@@ -6,15 +6,13 @@ use netquarry_core::record::BlockRecord;
 use netquarry_core::verdict::Level;
 
 use super::figures::{Bar, Segment, escaped, histogram, horizontal_bars, legend};
-use crate::findings::{Bin, FailureTally, Findings, Group, LevelTally, Tally, is_promoted, is_removed};
+use super::parts::{challenges, document, failure_table, failures, figure, levels, outcomes_legend};
+use crate::findings::{Bin, Findings, Group, Tally, is_promoted, is_removed};
 use crate::quantity::human_count;
-use crate::summary::{operator_import, percentage, tainted};
+use crate::summary::{challenged, operator_import, percentage, tainted};
 
 /// Its name in the output folder.
 pub const FILE_NAME: &str = "report.html";
-
-const STYLE: &str = include_str!("report.css");
-const SCRIPT: &str = include_str!("report.js");
 
 /// What the page is about.
 #[derive(Clone, Copy, Debug)]
@@ -28,15 +26,7 @@ pub struct Page<'a> {
 
 /// The whole page.
 pub fn html(page: &Page<'_>) -> String {
-    let mut html = format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>NetQuarry: {corpus}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n\
-         <header><h1>{corpus}</h1><p>{sources}</p></header>\n",
-        corpus = escaped(page.corpus),
-        sources = escaped(&page.sources.join(" · ")),
-    );
-    html.push_str(&tiles(page.findings));
+    let mut html = tiles(page.findings);
     for package in &page.findings.operator_imports {
         let _ = writeln!(html, "<p class=\"rate\">{}.</p>", escaped(&operator_import(package)));
     }
@@ -46,17 +36,15 @@ pub fn html(page: &Page<'_>) -> String {
     figure(&mut html, "From candidates to the library", &funnel(page.findings), "");
     figure(&mut html, "Blocks by repository", &by_source(page.findings), &ends_legend(page.findings));
     figure(&mut html, "Blocks by category", &by_category(page.findings), &ends_legend(page.findings));
-    figure(&mut html, "Levels of validation", &levels(page.findings), &outcomes_legend(page.findings));
-    figure(&mut html, "Why blocks failed", &failures(page.findings), &failure_table(page.findings));
+    figure(&mut html, "Levels of validation", &levels(&page.findings.levels), &outcomes_legend(&page.findings.levels));
+    if let Some(tally) = &page.findings.challenges {
+        figure(&mut html, "Challenges", &challenges(tally), &format!("<p>{}.</p>\n", escaped(&challenged(tally))));
+    }
+    figure(&mut html, "Why blocks failed", &failures(&page.findings.failures), &failure_table(&page.findings.failures));
     figure(&mut html, "Lines per bundle", &lines(page.findings), &median(page.findings));
     figure(&mut html, "Deduplication", &deduplication(page.findings), "");
     html.push_str(&blocks(page));
-    let _ = write!(html, "</main>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n");
-    html
-}
-
-fn figure(html: &mut String, title: &str, drawing: &str, below: &str) {
-    let _ = write!(html, "<section><h2>{}</h2>\n{drawing}\n{below}</section>\n", escaped(title));
+    document(page.corpus, &page.sources.join(" · "), &html)
 }
 
 fn tiles(findings: &Findings) -> String {
@@ -120,64 +108,6 @@ fn by_source(findings: &Findings) -> String {
     let note = format!("mean {mean:.0}");
     let mark = (bars.len() > 1).then_some((mean, note.as_str()));
     horizontal_bars("Candidates by repository and where they ended", &bars, mark)
-}
-
-fn outcomes(level: &LevelTally) -> [Segment; 4] {
-    [
-        Segment { class: "fill-main", meaning: "passed", value: level.passed },
-        Segment { class: "fill-none", meaning: "not applicable", value: level.not_applicable },
-        Segment { class: "fill-open", meaning: "unknown or not tried", value: level.unknown },
-        Segment { class: "fill-bad", meaning: "failed", value: level.failed },
-    ]
-}
-
-fn outcomes_legend(findings: &Findings) -> String {
-    let mut drawn: Vec<(&str, &str)> = Vec::new();
-    for segment in findings.levels.iter().flat_map(outcomes).filter(|segment| segment.value > 0) {
-        if !drawn.contains(&(segment.class, segment.meaning)) {
-            drawn.push((segment.class, segment.meaning));
-        }
-    }
-    legend(&drawn)
-}
-
-fn levels(findings: &Findings) -> String {
-    let bar = |level: &LevelTally| Bar {
-        label: format!("{} {}", level.level as u8, level.level.name()),
-        segments: outcomes(level).to_vec(),
-        shown: level.passed,
-    };
-    horizontal_bars("Outcomes by level", &findings.levels.iter().map(bar).collect::<Vec<_>>(), None)
-}
-
-fn failures(findings: &Findings) -> String {
-    let bar = |failure: &FailureTally| {
-        let segments = vec![Segment { class: "fill-bad", meaning: "blocks", value: failure.count }];
-        Bar::new(failure.class.name().replace('_', " "), segments)
-    };
-    if findings.failures.is_empty() {
-        return "<p>None did.</p>".to_owned();
-    }
-    horizontal_bars("Failed blocks by class", &findings.failures.iter().map(bar).collect::<Vec<_>>(), None)
-}
-
-fn failure_table(findings: &Findings) -> String {
-    if findings.failures.is_empty() {
-        return String::new();
-    }
-    let row = |failure: &FailureTally| {
-        let message = failure.message.lines().next().unwrap_or("");
-        format!(
-            "<tr><td>{}</td><td><code>{}</code></td><td><code>{}</code></td></tr>\n",
-            escaped(failure.class.name()),
-            escaped(message),
-            escaped(&failure.block)
-        )
-    };
-    let rows: String = findings.failures.iter().map(row).collect();
-    format!(
-        "<table><thead><tr><th>class</th><th>for example</th><th>in</th></tr></thead><tbody>\n{rows}</tbody></table>\n"
-    )
 }
 
 fn lines(findings: &Findings) -> String {

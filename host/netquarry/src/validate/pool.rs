@@ -388,32 +388,61 @@ impl<'a> Pool<'a> {
         warmth: Warmth,
         challenge: &Challenge<'_>,
     ) -> Result<Result<Observation, String>, ValidateError> {
-        let mut again = true;
+        let reach = |lost| {
+            let worker = match lost {
+                false => self.shared(place.worker(warmth), warmth)?.child(),
+                true => Arc::new(self.start(warmth)?),
+            };
+            Ok(Ok(Reached { worker, failure: None }))
+        };
+        let told = self.told(job, place, warmth, Task::Challenge(challenge), &reach)?;
+        Ok(told.map_err(|reason| challenge::unfinished(&reason)))
+    }
+
+    /// What a child of the worker that `reach` gives tells; in words, why nothing came of it. It is asked again where time
+    /// ran out or it was killed, since the machine may have been slow or short of memory, and once where its worker was
+    /// lost. The job may be what ended that worker: `reach(true)` has to give it one of its own, where it can do that to
+    /// nobody else.
+    fn told(
+        &self,
+        job: &Job,
+        place: &Place,
+        warmth: Warmth,
+        task: Task<'_>,
+        reach: &dyn Fn(bool) -> Result<Result<Reached, WorkerLost>, ValidateError>,
+    ) -> Result<Result<Observation, String>, ValidateError> {
+        let mut attempts = self.options.attempts.max(2);
         let mut lost = false;
         loop {
-            let shared = place.worker(warmth);
-            // The job may be what ended the worker. In a worker of its own it can do that to nobody else.
-            let worker = if lost { Arc::new(self.start(warmth)?) } else { self.shared(shared, warmth)?.child() };
-            match self.run(job, &worker, Task::Challenge(challenge))? {
-                Ok(attempted) if attempted.run.ending.status == 0 && !attempted.run.forged => {
+            let (worker, failure) = match reach(lost)? {
+                Ok(Reached { worker, failure }) => (Some(worker), failure),
+                Err(WorkerLost(_)) => (None, None),
+            };
+            if let Some(exception) = failure {
+                let places = Places::new(judge::outside(job, self.environment));
+                return Ok(Ok(Observation::not_imported(exception.without_places(&places))));
+            }
+            let outcome = match &worker {
+                Some(worker) => self.run(job, worker, task)?.ok(),
+                None => None,
+            };
+            match outcome {
+                Some(attempted) if attempted.run.ending.status == 0 && !attempted.run.forged => {
                     let places = judge::places(job, self.environment, &attempted);
                     return Ok(Ok(Observation::of(&attempted.run.events, &places)));
                 }
-                // The machine may have been slow, or short of memory.
-                Ok(attempted) if again && (attempted.run.timed_out || attempted.run.ending.status < 0) => {}
-                Ok(attempted) => {
-                    return Ok(Err(challenge::unfinished(&judge::told_ending(&attempted.run, self.options))));
-                }
-                Err(WorkerLost(_)) => {
+                Some(attempted) if attempts > 1 && (attempted.run.timed_out || attempted.run.ending.status < 0) => {}
+                Some(attempted) => return Ok(Err(judge::told_ending(&attempted.run, self.options))),
+                None => {
                     tracing::warn!(block = job.id, "a Python worker was lost");
                     self.statistics(|statistics| statistics.workers_lost += 1);
-                    shared.lock().expect("nothing panics here").take_if(|it| Arc::ptr_eq(&it.worker, &worker));
+                    worker.iter().for_each(|worker| self.forget(place, warmth, worker));
                     if mem::replace(&mut lost, true) {
-                        return Ok(Err(challenge::unfinished("the Python worker ended while it ran this")));
+                        return Ok(Err("the Python worker ended while it ran this".to_owned()));
                     }
                 }
             }
-            again = false;
+            attempts = attempts.saturating_sub(1);
         }
     }
 
@@ -442,44 +471,11 @@ impl<'a> Pool<'a> {
         warmth: Warmth,
         question: &Question<'_>,
     ) -> Result<Result<Observation, String>, ValidateError> {
-        let mut attempts = self.options.attempts.max(2);
-        let mut lost = false;
-        loop {
-            let (worker, failure) = match self.replayer(question.side, upstream, place, warmth, lost)? {
-                Ok(Reached { worker, failure }) => (Some(worker), failure),
-                Err(WorkerLost(_)) => (None, None),
-            };
-            if let Some(exception) = failure {
-                let places = Places::new(judge::outside(job, self.environment));
-                return Ok(Ok(Observation::not_imported(exception.without_places(&places))));
-            }
-            let outcome = match &worker {
-                Some(worker) => self.run(job, worker, Task::Replay(&question.replay))?.ok(),
-                None => None,
-            };
-            match outcome {
-                Some(attempted) if attempted.run.ending.status == 0 && !attempted.run.forged => {
-                    let places = judge::places(job, self.environment, &attempted);
-                    return Ok(Ok(Observation::of(&attempted.run.events, &places)));
-                }
-                // The machine may have been slow, or short of memory.
-                Some(attempted) if attempts > 1 && (attempted.run.timed_out || attempted.run.ending.status < 0) => {}
-                Some(attempted) => return Ok(Err(judge::told_ending(&attempted.run, self.options))),
-                None => {
-                    tracing::warn!(block = job.id, "a Python worker was lost");
-                    self.statistics(|statistics| statistics.workers_lost += 1);
-                    worker.iter().for_each(|worker| self.forget(place, warmth, worker));
-                    if mem::replace(&mut lost, true) {
-                        return Ok(Err("the Python worker ended while it ran this".to_owned()));
-                    }
-                }
-            }
-            attempts = attempts.saturating_sub(1);
-        }
+        let reach = |lost| self.replayer(question.side, upstream, place, warmth, lost);
+        self.told(job, place, warmth, Task::Replay(&question.replay), &reach)
     }
 
-    /// The worker that replays one side. Where one was `lost`, it is one of the job's own: the job may be what ended the
-    /// other, and in its own it can do that to nobody else.
+    /// The worker that replays one side, one of the job's own where one was `lost`.
     fn replayer(
         &self,
         side: Side,

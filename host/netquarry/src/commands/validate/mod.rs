@@ -6,6 +6,8 @@ mod library;
 mod requirements;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -26,11 +28,12 @@ use crate::driver::python::Python;
 use crate::driver::upstream::Upstreams;
 use crate::driver::validate::options;
 use crate::environment::{Environment, Layer};
-use crate::findings::level_name;
+use crate::findings::{Judged, level_name};
 use crate::interrupt;
 use crate::library::run_record::CorpusOrigin;
 use crate::problem::Problem;
 use crate::quantity::human_things;
+use crate::report::{JudgedFile, html_of_files};
 use crate::table::Align;
 use crate::validate::{self, Job};
 
@@ -55,8 +58,17 @@ impl Row for FileRow {
         &[("level", Align::Left), ("class", Align::Left), ("file", Align::Left), ("why no further", Align::Left)];
 
     fn cells(&self) -> Vec<String> {
-        let why = why(self.failure.as_ref(), &self.evidence);
-        vec![level_name(self.level), self.class.clone(), self.file.display().to_string(), why]
+        vec![level_name(self.level), self.class.clone(), self.file.display().to_string(), self.why()]
+    }
+}
+
+impl FileRow {
+    fn why(&self) -> String {
+        why(self.failure.as_ref(), &self.evidence)
+    }
+
+    fn place(&self) -> String {
+        format!("{}:{}", self.file.display(), self.class)
     }
 }
 
@@ -102,6 +114,8 @@ pub(super) fn files(arguments: &ValidateArguments, settings: &Settings, console:
         return Ok(Ending::Incomplete);
     }
     let wanted = wanted(arguments, settings);
+    // A place that cannot be written to is told before the long work, not after it.
+    let page = arguments.report.as_deref().map(Page::create).transpose()?;
     let environment = Python::start(settings, console)?.wait(console)?;
     // Only to compare with upstream takes a corpus.
     let library = match settings.level >= Level::Parity {
@@ -155,7 +169,9 @@ pub(super) fn files(arguments: &ValidateArguments, settings: &Settings, console:
         true => Ending::Done,
         false => Ending::Findings,
     };
-    list(console, &rows, ending)
+    list(console, &rows, ending)?;
+    page.map(|page| page.write(&rows)).transpose()?;
+    Ok(ending)
 }
 
 /// The library that gives the corpus: all bundles have to be of one corpus, unless the user names another.
@@ -258,6 +274,43 @@ fn row(job: &Job, asked: &Asked, mut verdict: Verdict, environment: &Environment
         protections: verdict.protections,
         tier: verdict.tier,
     }
+}
+
+/// The page that was asked for.
+struct Page<'a> {
+    path: &'a Path,
+    file: File,
+}
+
+impl<'a> Page<'a> {
+    fn create(path: &'a Path) -> Result<Self, Problem> {
+        let file = File::create(path).map_err(|error| Problem::io("write the report", path, error))?;
+        Ok(Self { path, file })
+    }
+
+    fn write(mut self, rows: &[FileRow]) -> Result<(), Problem> {
+        let html = html(rows);
+        self.file.write_all(html.as_bytes()).map_err(|error| Problem::io("write the report", self.path, error))
+    }
+}
+
+fn html(rows: &[FileRow]) -> String {
+    let told: Vec<(String, String)> = rows.iter().map(|row| (row.place(), row.why())).collect();
+    let classes = rows.iter().zip(&told).map(|(row, (identity, why))| JudgedFile {
+        file: &row.file,
+        judged: Judged {
+            identity,
+            class_name: &row.class,
+            level: row.level,
+            levels: &row.levels,
+            failure: row.failure.as_ref(),
+            evidence: &row.evidence,
+        },
+        why,
+        protections: &row.protections,
+        tier: row.tier,
+    });
+    html_of_files(&classes.collect::<Vec<_>>())
 }
 
 /// How far a class came is worth less where it could lie about that.
