@@ -1,6 +1,9 @@
 //! Runs that end early.
 
-use std::process::Stdio;
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -45,4 +48,50 @@ fn an_interrupt_ends_in_good_order() {
     assert_eq!(run.status, 130, "{}", run.stderr);
     assert!(run.stderr.contains("what was finished is kept"), "{}", run.stderr);
     playground.mine(&["run", "--quiet"]).succeeded();
+}
+
+#[test]
+fn a_worker_that_is_killed_costs_no_verdict() {
+    let whole = Playground::new();
+    whole.mine(&["run", "--level", "backward", "--quiet"]).succeeded();
+    // Among the children are those of a worker that starts, that run a block, meet a challenge, and export a model.
+    for number in [1, 8, 15] {
+        let playground = Playground::new();
+        let mut command = playground.mining(&["run", "--level", "backward", "--jobs", "2"]);
+        command.env("NETQUARRY_LOG", "netquarry=debug");
+        let mut run = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut told = BufReader::new(run.stderr.take().unwrap()).lines().map(Result::unwrap);
+        // Children before that try the sandbox.
+        assert!(told.any(|line| line.contains("tried the sandbox")));
+        let rest = thread::spawn(move || told.collect::<Vec<_>>().join("\n"));
+        let was_killed = kill_worker(&mut run, number);
+        let (status, rest) = (run.wait().unwrap(), rest.join().unwrap());
+        assert!(status.success() && was_killed && rest.contains("a Python worker was lost"), "child {number}: {rest}");
+        assert!(tree(&playground.path("out")) == tree(&whole.path("out")), "child {number}: a file differs");
+    }
+}
+
+/// Kills the worker of the run's child of this number, counted as they are seen; `false` where the run ends before.
+fn kill_worker(run: &mut Child, number: usize) -> bool {
+    let mut seen: BTreeSet<u32> = BTreeSet::new();
+    while run.try_wait().unwrap().is_none() {
+        for worker in children(run.id()) {
+            for child in children(worker) {
+                if seen.insert(child) && seen.len() == number {
+                    // SAFETY: it had a child just now, so it runs, or is a process of this user that has just ended.
+                    unsafe { libc::kill(i32::try_from(worker).unwrap(), libc::SIGKILL) };
+                    return true;
+                }
+            }
+        }
+        thread::sleep(Duration::from_millis(2));
+    }
+    false
+}
+
+/// The processes that this one has started.
+fn children(parent: u32) -> Vec<u32> {
+    let tasks = fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().filter_map(Result::ok);
+    let listed = tasks.filter_map(|task| fs::read_to_string(task.path().join("children")).ok());
+    listed.flat_map(|pids| pids.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>()).collect()
 }

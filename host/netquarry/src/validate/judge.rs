@@ -258,6 +258,6 @@ fn ending(run: &Run, options: &Options) -> (FailureClass, String) {
 }
 
 /// `SIGSEGV`, or the number of a signal that has no name.
-fn signal_name(number: i32) -> String {
+pub(super) fn signal_name(number: i32) -> String {
     nix::sys::signal::Signal::try_from(number).map_or_else(|_| format!("signal {number}"), |signal| signal.to_string())
 }

@@ -179,8 +179,8 @@ impl Default for Limits {
 pub enum ValidateError {
     #[error("could not start the Python worker `{}`", python.display())]
     NotStarted { python: PathBuf, source: std::io::Error },
-    #[error("the Python worker `{}` ended while it imported torch:\n{output}", python.display())]
-    NotReady { python: PathBuf, output: String },
+    #[error("the Python worker `{}` ended while it imported torch{}:\n{output}", python.display(), by_signal(*signal))]
+    NotReady { python: PathBuf, signal: Option<i32>, output: String },
     #[error("the Python worker `{}` did not get ready within {seconds} seconds", python.display())]
     NotReadyInTime { python: PathBuf, seconds: u64 },
     #[error("the Python worker `{}` has {threads} threads and cannot be forked safely", python.display())]
@@ -211,6 +211,10 @@ impl ValidateError {
             Self::Io { .. } => "make sure that the folder for temporary files exists, can be written to, and has room",
         }
     }
+}
+
+fn by_signal(signal: Option<i32>) -> String {
+    signal.map(|signal| format!(", by {}", judge::signal_name(signal))).unwrap_or_default()
 }
 
 /// Validates every job and hands each verdict on as it comes, from the thread that ran it and in no order. A verdict

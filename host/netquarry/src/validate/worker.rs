@@ -5,10 +5,11 @@ use std::io::{self, IoSlice, Read, Write};
 use std::net::Shutdown;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
+use std::thread;
 use std::time::Duration;
 
 use nix::sys::socket::{ControlMessage, MsgFlags, UnixAddr, sendmsg};
@@ -46,6 +47,21 @@ enum Process {
     },
 }
 
+impl Process {
+    /// The signal that ended it. It has closed its socket, so it ends any moment, or it lives on, and no signal did that.
+    fn signal(&mut self) -> Option<i32> {
+        let Self::Python(child) = self else { return None };
+        for _ in 0..50 {
+            match child.try_wait() {
+                Ok(Some(status)) => return status.signal(),
+                Ok(None) => thread::sleep(Duration::from_millis(10)),
+                Err(_) => return None,
+            }
+        }
+        None
+    }
+}
+
 /// Where the branches of one upstream live, and all that they can touch.
 #[derive(Debug)]
 pub(super) struct Ground {
@@ -72,12 +88,22 @@ pub(super) enum NoBranch {
 }
 
 impl Worker {
-    /// Starts Python and waits until it has imported torch.
+    /// Starts Python and waits until it has imported torch. One that somebody kills before that is started once more.
     pub(super) fn start(
         environment: &Environment,
         folder: &Path,
         settings: &Settings<'_>,
     ) -> Result<Self, ValidateError> {
+        match Self::start_once(environment, folder, settings) {
+            Err(ValidateError::NotReady { signal: Some(signal), .. }) => {
+                tracing::warn!(signal, "a Python worker was lost while it started");
+                Self::start_once(environment, folder, settings)
+            }
+            started => started,
+        }
+    }
+
+    fn start_once(environment: &Environment, folder: &Path, settings: &Settings<'_>) -> Result<Self, ValidateError> {
         let python = || environment.python.clone();
         let not_started = |source| ValidateError::NotStarted { python: python(), source };
         let (control, theirs) = UnixStream::pair().map_err(not_started)?;
@@ -90,7 +116,10 @@ impl Worker {
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
                 ValidateError::NotReadyInTime { python: python(), seconds: START.as_secs() }
             }
-            _ => ValidateError::NotReady { python: python(), output: last_words(errors.path()) },
+            _ => {
+                let (signal, output) = (worker.process.signal(), last_words(errors.path()));
+                ValidateError::NotReady { python: python(), signal, output }
+            }
         })?;
         if ready.threads != 1 {
             return Err(ValidateError::Threads { python: python(), threads: ready.threads });

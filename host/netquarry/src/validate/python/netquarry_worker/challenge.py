@@ -94,9 +94,7 @@ def model_of(job, request, numbers, progress, watching=contextlib.nullcontext())
 
 def export_model(job, request, numbers, progress, reporter, descriptor):
     """Writes the model's graph to the file of this descriptor."""
-    from torch.utils.flop_counter import FlopCounterMode
-
-    counter = FlopCounterMode(display=False)
+    counter = operation_counter()
     model, number = model_of(job, request, numbers, progress, counter)
     reporter.send("counted", flops=counter.get_total_flops())
     progress.step = "export"
@@ -104,6 +102,24 @@ def export_model(job, request, numbers, progress, reporter, descriptor):
     exported, tensors = export.export(model, request["forward"])
     with open(descriptor, "wb", closefd=False) as file:
         export.write(file, exported, tensors)
+
+
+def operation_counter():
+    """Counts the operations of whatever runs in its context, as a whole.
+
+    Left to itself torch tells modules apart, by hooks that fail where a parameter's view goes in and gradients are off.
+    """
+    from torch.utils.flop_counter import FlopCounterMode
+
+    counter = FlopCounterMode(display=False)
+    counter.mod_tracker = OneModule()
+    return counter
+
+
+class OneModule(contextlib.nullcontext):
+    """In the place of torch's tracker of modules: everything runs in the outermost one."""
+
+    parents = frozenset({"Global"})
 
 
 def run_graph(job, request, numbers, progress, reporter, descriptor):
