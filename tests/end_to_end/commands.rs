@@ -81,7 +81,19 @@ fn what_was_found_out_about_files_is_written_to_a_page() {
     }
     let run = playground.mine(&["validate", "own/pair.py", "--report", "nowhere/verdicts.html"]).ended(2);
     assert!(run.stderr.contains("Could not write the report"), "{}", run.stderr);
+    let run = playground.mine(&["validate", "own/pair.py", "--report", "own/../own/pair.py"]).ended(2);
+    assert!(run.stderr.contains("is read and cannot be the report"), "{}", run.stderr);
+    assert_eq!(playground.read("own/pair.py"), text);
     playground.mine(&["validate", "--report", "verdicts.html"]).ended(2);
+}
+
+#[test]
+fn a_level_at_which_there_is_nothing_to_check_is_reached() {
+    let playground = made();
+    let text = "import torch\n\n\nclass Double(torch.nn.Module):\n    def forward(self, x):\n        return 2 * x\n";
+    playground.write("own/double.py", text);
+    let run = playground.mine(&["validate", "own/double.py", "--level", "backward", "--format", "json"]).succeeded();
+    assert_eq!(run.json()[0]["levels"]["backward"], "not_applicable");
 }
 
 #[test]

@@ -43,6 +43,12 @@ impl Level {
     }
 }
 
+/// Whether a level and all below it are passed, or have nothing to check.
+pub fn reaches(level: Level, outcome: impl Fn(Level) -> Outcome) -> bool {
+    let mut climbed = Level::ALL.into_iter().take_while(|each| *each <= level);
+    climbed.all(|each| matches!(outcome(each), Outcome::Passed | Outcome::NotApplicable))
+}
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
@@ -401,6 +407,11 @@ impl Verdict {
 
     pub fn set(&mut self, level: Level, outcome: Outcome) {
         self.outcomes.insert(level.name().to_owned(), outcome);
+    }
+
+    /// Whether this level and all below it are passed, or have nothing to check.
+    pub fn reaches(&self, level: Level) -> bool {
+        reaches(level, |each| self.outcome(each))
     }
 
     /// The highest level passed with none failed or unknown below it, 0 for none. A level that is not applicable does

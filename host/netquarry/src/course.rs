@@ -55,9 +55,10 @@ pub struct Course {
 /// What running the bundles took.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ValidationCourse {
-    /// Processor time per bundle.
+    /// Processor time of a process that ran a bundle. There is one for the levels up to the sixth, and there are more where
+    /// it is compared or challenged.
     pub median_cpu_seconds: f64,
-    /// Nine of ten bundles took less.
+    /// Nine of ten processes took less.
     pub ninth_decile_cpu_seconds: f64,
     pub bundles: u64,
     pub retries: u64,
@@ -65,6 +66,9 @@ pub struct ValidationCourse {
     pub workers_lost: u64,
     /// The most that one worker has had, in bytes.
     pub worker_peak: u64,
+    /// The same of those that export models; 0 where none was.
+    #[serde(default)]
+    pub exporter_peak: u64,
     /// The most that one bundle has had, in bytes.
     pub bundle_peak: u64,
 }

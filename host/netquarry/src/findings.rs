@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use netquarry_core::record::{BlockRecord, DedupOutcome};
-use netquarry_core::verdict::{Evidence, Failure, FailureClass, Level, Outcome};
+use netquarry_core::verdict::{self, Evidence, Failure, FailureClass, Level, Outcome};
 use serde::{Deserialize, Serialize};
 
 use crate::interval::Proportion;
@@ -80,6 +80,11 @@ impl<'a> From<&'a BlockRecord> for Judged<'a> {
 impl Judged<'_> {
     pub fn outcome(&self, level: Level) -> Outcome {
         self.levels.get(level.name()).copied().unwrap_or(Outcome::Unknown)
+    }
+
+    /// Whether this level and all below it are passed, or have nothing to check.
+    pub fn reaches(&self, level: Level) -> bool {
+        verdict::reaches(level, |each| self.outcome(each))
     }
 }
 
@@ -214,7 +219,7 @@ impl Findings {
 
 /// Whether the block has a bundle that reached the gate.
 pub fn is_promoted(record: &BlockRecord, gate: Level) -> bool {
-    record.sha256.is_some() && record.level >= gate as u8
+    record.sha256.is_some() && Judged::from(record).reaches(gate)
 }
 
 /// Whether deduplication removed the block.

@@ -309,7 +309,7 @@ pub fn course(course: &Course, style: impl Fn(Style) -> Style) -> String {
     if let Some(validation) = &course.validation {
         let _ = writeln!(
             text,
-            "  a bundle took {:.0} ms of processor time in the median, {:.0} ms in nine of ten",
+            "  a process with a bundle took {:.0} ms of processor time in the median, {:.0} ms in nine of ten",
             1e3 * validation.median_cpu_seconds,
             1e3 * validation.ninth_decile_cpu_seconds
         );
@@ -369,6 +369,7 @@ mod tests {
                     workers_started: 2,
                     workers_lost: 0,
                     worker_peak: 700_000_000,
+                    exporter_peak: 0,
                     bundle_peak: 300_000_000,
                 }),
             },

@@ -46,7 +46,7 @@ pub(super) fn list<R: Row>(console: &Console, rows: &[R], ending: Ending) -> Res
 }
 
 /// Why a block came no further, in one line: the class of its failure, where it is and what was said, or what was left
-/// open.
+/// open; or that what it gives is not the same each time.
 pub(super) fn why(failure: Option<&Failure>, evidence: &Evidence) -> String {
     let first = |text: &str| text.lines().next().unwrap_or_default().to_owned();
     match failure {
@@ -54,7 +54,12 @@ pub(super) fn why(failure: Option<&Failure>, evidence: &Evidence) -> String {
             let place = upstream.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
             format!("{}{place}: {}", class.name(), first(message))
         }
-        None => evidence.open_question().map(first).unwrap_or_default(),
+        None => match evidence.challenge {
+            Some(challenge) if !challenge.deterministic => {
+                "not_deterministic: two processes answered the same challenge differently".to_owned()
+            }
+            _ => evidence.open_question().map(first).unwrap_or_default(),
+        },
     }
 }
 

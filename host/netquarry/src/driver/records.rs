@@ -65,7 +65,7 @@ fn record(facts: &Facts<'_>, bundle: &Attempt<BundleFile>, origin: &Origin, verd
         category: candidate.category,
         discovered_by: candidate.reason.clone(),
         source: origin.source.clone(),
-        bundle: file.map(|_| bundle_path(candidate, level >= gate as u8)),
+        bundle: file.map(|_| bundle_path(candidate, verdict_or_none.reaches(gate))),
         sha256: file.map(|file| file.sha256.clone()),
         lines: file.map(|file| file.lines),
         requirements: file.map(|file| file.requirements.clone()).unwrap_or_default(),

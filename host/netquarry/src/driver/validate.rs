@@ -231,6 +231,7 @@ fn workers(statistics: &WorkerStatistics) -> ValidationCourse {
         workers_started: statistics.workers_started,
         workers_lost: statistics.workers_lost,
         worker_peak: statistics.worker_peak_bytes,
+        exporter_peak: statistics.exporter_peak_bytes,
         bundle_peak: statistics.child_peak_bytes,
     }
 }

@@ -147,7 +147,7 @@ impl OutputFolder {
             Content::Written(write) => write,
         };
         let path = self.path.join(relative);
-        let staged = beside(&path).and_then(|file| {
+        let staged = in_its_folder(&path).and_then(|file| {
             let mut out = Hashing { into: BufWriter::new(file), hash: Sha256::new() };
             write(&mut out)?;
             let digest = hexadecimal(&out.hash.finalize());
@@ -177,7 +177,7 @@ impl OutputFolder {
     /// Writes beside the place and renames, so that a reader sees the old file or the new one.
     fn replace(&self, relative: &str, bytes: &[u8]) -> Result<(), Problem> {
         let path = self.path.join(relative);
-        let written = beside(&path).and_then(|mut file| {
+        let written = in_its_folder(&path).and_then(|mut file| {
             file.write_all(bytes)?;
             file.persist(&path).map_err(|error| error.error)?;
             Ok(())
@@ -220,10 +220,15 @@ impl Staged<'_> {
     }
 }
 
-/// A new file in the folder of `path`, which is made where it is not there.
-fn beside(path: &Path) -> io::Result<NamedTempFile> {
-    let folder = path.parent().expect("a file of the library lies in its folder");
-    fs::create_dir_all(folder)?;
+/// As `beside`, where the folder may have to be made.
+fn in_its_folder(path: &Path) -> io::Result<NamedTempFile> {
+    fs::create_dir_all(path.parent().expect("a file of the library lies in its folder"))?;
+    beside(path)
+}
+
+/// A new file in the folder of `path`, to be put in its place once it is whole.
+pub fn beside(path: &Path) -> io::Result<NamedTempFile> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     tempfile::Builder::new().prefix(".netquarry-").permissions(Permissions::from_mode(0o666)).tempfile_in(folder)
 }
 

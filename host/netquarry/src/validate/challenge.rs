@@ -1,9 +1,9 @@
-//! Evidence that a bundle cannot have prepared: what it answers to numbers that it is told only while it runs.
+//! What a bundle answers to numbers that it is told only while it runs.
 //!
-//! Two children answer, and where they answer differently the block is not deterministic. A third one exports the model
-//! without knowing what will be asked. What it exported, a graph of torch's own operators with the bytes of the tensors, is
-//! then run in a process that has never seen the bundle: where that gives the bundle's answer, the answer is that of the
-//! model and of nothing else that the bundle does.
+//! First a child exports the model, before anybody but the host knows what will be asked. Then two others answer, and where
+//! they answer differently the block is not deterministic. What was exported, a graph of torch's own operators with the
+//! bytes of the tensors, is then run in a process that has never seen the bundle: where that gives the bundle's answer, the
+//! answer is that of the network that was handed over beforehand. Whether this is the block's own is the bundle's word.
 
 use netquarry_core::verdict::{
     ChallengeEvidence, NOT_CHALLENGED, NOT_REPLAYED, ReplayEvidence, TrainingEvidence, Verdict,
@@ -33,16 +33,13 @@ type Asking<'a, E> = dyn Fn(Part, &[u32]) -> Result<Result<Observation, String>,
 /// Those of `ask`.
 pub(super) fn meet<E>(numbers: Numbers, ask: &Asking<'_, E>) -> Result<Met, E> {
     let [of_model, of_inputs] = numbers;
+    let exported = ask(Part::Export, &[of_model])?;
     let first = ask(Part::Answer, &numbers)?.and_then(whole);
     let second = match &first {
         Ok(_) => ask(Part::Answer, &numbers)?.and_then(whole),
         Err(_) => first.clone(),
     };
     let answer = first.and_then(|first| Ok((evidence(&first, &second?), first)));
-    let exported = match &answer {
-        Ok(_) => ask(Part::Export, &[of_model])?,
-        Err(reason) => Err(reason.clone()),
-    };
     let flops = exported.as_ref().ok().and_then(|exported| exported.flops);
     let replay = match (&answer, exported.and_then(whole)) {
         (Err(reason), _) => Err(reason.clone()),
@@ -87,7 +84,10 @@ fn evidence(first: &Observation, second: &Observation) -> ChallengeEvidence {
 
 /// What was replayed, if it gave the same answer.
 fn compared(answer: &Observation, replayed: &Observation) -> Result<ReplayEvidence, String> {
-    if answer.flat.is_empty() || answer.flat != replayed.flat {
+    if !answer.flat.iter().any(|leaf| leaf.digest.is_some()) {
+        return Err("no_tensor: what comes out has no values to compare".to_owned());
+    }
+    if answer.flat != replayed.flat {
         return Err("other_output: what was exported gives another output than the block".to_owned());
     }
     Ok(ReplayEvidence { operators: replayed.operators.unwrap_or_default(), output_parts: answer.flat.len() as u64 })

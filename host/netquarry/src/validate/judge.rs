@@ -99,8 +99,9 @@ impl Judge<'_> {
             // it is about stays open.
             Event::Passed { .. } | Event::Failed { .. } | Event::Inapplicable { .. } | Event::Undecided { .. } => {}
             Event::Tainted { signs } => {
-                for sign in signs.iter().take(taint::MOST) {
-                    let what = self.scrub(&sign.what);
+                let room = taint::MOST.saturating_sub(self.verdict.evidence.tainted.len());
+                for sign in signs.iter().take(room) {
+                    let what = self.scrub(&sign.what).chars().take(taint::LONGEST).collect();
                     self.verdict.evidence.tainted.push(taint::seen(self.job, sign.reason, what, sign.line));
                 }
             }
@@ -130,10 +131,11 @@ impl Judge<'_> {
 
     fn keep(&mut self, found: &LevelEvidence) {
         let notes: Vec<_> = found.notes.iter().map(|note| self.scrub(note)).collect();
+        let call_site = found.call_site.clone().filter(|place| self.is_site(place));
         let evidence = &mut self.verdict.evidence;
         if let Some(arguments) = &found.constructor_arguments {
             evidence.constructor_arguments.clone_from(arguments);
-            self.call_site.clone_from(&found.call_site);
+            self.call_site = call_site;
         }
         evidence.parameters = found.parameters.or(evidence.parameters);
         evidence.gradient = found.gradient.or(evidence.gradient);
@@ -143,14 +145,24 @@ impl Judge<'_> {
         evidence.notes.extend(notes);
     }
 
+    /// Whether the child can have taken arguments from there.
+    fn is_site(&self, place: &str) -> bool {
+        let is_docstring = place.strip_prefix("the docstring of ").is_some_and(|name| name == self.job.class_name);
+        is_docstring || self.job.sites.iter().any(|site| site.place == place)
+    }
+
     fn fail(&mut self, class: FailureClass, exception: &Exception) {
         let message = match exception.message.as_str() {
             "" => exception.class.clone(),
             message => format!("{}: {message}", exception.class),
         };
-        let upstream = exception.frames.iter().rev().filter(|frame| frame.file == self.attempted.file);
-        let upstream = upstream.flat_map(|frame| self.job.upstream_place(frame.line)).next();
-        self.fail_with(class, &message, upstream);
+        self.fail_with(class, &message, self.place_of(exception));
+    }
+
+    /// The innermost line of the bundle at which it was raised, in terms of upstream's files.
+    fn place_of(&self, exception: &Exception) -> Option<String> {
+        let frames = exception.frames.iter().rev().filter(|frame| frame.file == self.attempted.file);
+        frames.flat_map(|frame| self.job.upstream_place(frame.line)).next()
     }
 
     fn fail_with(&mut self, class: FailureClass, message: &str, upstream: Option<String>) {
@@ -171,7 +183,10 @@ impl Judge<'_> {
                 return self.fail(class, exception);
             }
         }
-        let first = exception.map(|first| format!("; the first try: {}: {}", first.class, first.message));
+        let first = exception.map(|first| {
+            let place = self.place_of(first).map(|place| format!(" at {place}")).unwrap_or_default();
+            format!("; the first try{place}: {}: {}", first.class, first.message)
+        });
         let note = format!("{ARGUMENTS_NOT_FOUND}: {}: {note}{}", TRIED[self.next].name(), first.unwrap_or_default());
         let note = self.scrub(&note);
         self.verdict.evidence.notes.push(note);

@@ -11,6 +11,8 @@ use super::Job;
 
 /// So many are heard of in one message, and stand in one verdict.
 pub(super) const MOST: usize = 64;
+/// So many characters of what was touched.
+pub(super) const LONGEST: usize = 200;
 
 /// What the bundle's own process noticed.
 pub(super) fn seen(job: &Job, reason: TaintReason, what: String, line: Option<u32>) -> Taint {
@@ -19,11 +21,21 @@ pub(super) fn seen(job: &Job, reason: TaintReason, what: String, line: Option<u3
 
 /// The verdict with what stands in the text as well, and with the mark where there is anything.
 pub(super) fn with_signs_of_text(job: &Job, mut verdict: Verdict) -> Verdict {
-    let mut tainted = Vec::new();
-    for Sign { line, reason, what } in signs_of_text(job, &verdict) {
-        tainted.push(Taint { seen: Sighting::Text, ..seen(job, reason, what, line) });
-    }
-    for running in std::mem::take(&mut verdict.evidence.tainted) {
+    let signs = signs_of_text(job, &verdict).into_iter();
+    let text = signs.map(|Sign { line, reason, what }| Taint { seen: Sighting::Text, ..seen(job, reason, what, line) });
+    let tainted = joined(text.collect(), std::mem::take(&mut verdict.evidence.tainted));
+    verdict.tainted = !tainted.is_empty();
+    verdict.evidence.tainted = tainted;
+    verdict
+}
+
+/// At most `MOST` of both, sorted. The bundle's own process tells of what is noticed while it runs, so that takes the place
+/// of nothing that stands in the text.
+fn joined(mut tainted: Vec<Taint>, running: Vec<Taint>) -> Vec<Taint> {
+    tainted.sort();
+    tainted.truncate(MOST);
+    let mut room = MOST - tainted.len();
+    for running in running {
         // What was changed is seen when it is done, and not where.
         let is_same = |taint: &&mut Taint| {
             (taint.reason, &taint.what) == (running.reason, &running.what)
@@ -31,21 +43,21 @@ pub(super) fn with_signs_of_text(job: &Job, mut verdict: Verdict) -> Verdict {
         };
         match tainted.iter_mut().find(is_same) {
             Some(taint) if taint.seen == Sighting::Text => taint.seen = Sighting::Both,
-            Some(_) => {}
-            None => tainted.push(running),
+            None if room > 0 => {
+                tainted.push(running);
+                room -= 1;
+            }
+            Some(_) | None => {}
         }
     }
     tainted.sort();
-    tainted.truncate(MOST);
-    verdict.tainted = !tainted.is_empty();
-    verdict.evidence.tainted = tainted;
-    verdict
+    tainted
 }
 
-/// A text that CPython reads and this program does not could hold anything.
+/// A text that CPython reads and this program does not, or no longer, could hold anything.
 fn signs_of_text(job: &Job, verdict: &Verdict) -> Vec<Sign> {
-    let bytes = fs::read(&job.file).unwrap_or_default();
     let read = || {
+        let bytes = fs::read(&job.file).ok()?;
         let facts = syntax::facts(&bytes);
         let text = syntax::decode(&bytes).ok().filter(|_| facts.diagnostics.is_empty())?;
         Some(signs(&text, &facts))
@@ -55,4 +67,18 @@ fn signs_of_text(job: &Job, verdict: &Verdict) -> Vec<Sign> {
         Outcome::Passed => vec![Sign { line: None, reason: TaintReason::Unread, what: "the text".to_owned() }],
         Outcome::Failed | Outcome::Unknown | Outcome::NotApplicable => Vec::new(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_while_it_runs_drives_out_nothing_that_stands_in_the_text() {
+        let taint = |line, what: String, seen| Taint { line, upstream: None, reason: TaintReason::Frames, what, seen };
+        let text = vec![taint(Some(7), "sys._getframe".to_owned(), Sighting::Text)];
+        let flood = (0..2 * MOST).map(|number| taint(None, format!("{number}"), Sighting::Running)).collect();
+        let joined = joined(text.clone(), flood);
+        assert_eq!((joined.len(), joined.contains(&text[0])), (MOST, true));
+    }
 }

@@ -6,7 +6,7 @@ mod library;
 mod requirements;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
+use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -30,6 +30,7 @@ use crate::driver::validate::options;
 use crate::environment::{Environment, Layer};
 use crate::findings::{Judged, level_name};
 use crate::interrupt;
+use crate::library::folder;
 use crate::library::run_record::CorpusOrigin;
 use crate::problem::Problem;
 use crate::quantity::human_things;
@@ -65,6 +66,17 @@ impl Row for FileRow {
 impl FileRow {
     fn why(&self) -> String {
         why(self.failure.as_ref(), &self.evidence)
+    }
+
+    fn judged<'a>(&'a self, identity: &'a str) -> Judged<'a> {
+        Judged {
+            identity,
+            class_name: &self.class,
+            level: self.level,
+            levels: &self.levels,
+            failure: self.failure.as_ref(),
+            evidence: &self.evidence,
+        }
     }
 
     fn place(&self) -> String {
@@ -114,8 +126,7 @@ pub(super) fn files(arguments: &ValidateArguments, settings: &Settings, console:
         return Ok(Ending::Incomplete);
     }
     let wanted = wanted(arguments, settings);
-    // A place that cannot be written to is told before the long work, not after it.
-    let page = arguments.report.as_deref().map(Page::create).transpose()?;
+    arguments.report.as_deref().map(|report| check_place(report, arguments)).transpose()?;
     let environment = Python::start(settings, console)?.wait(console)?;
     // Only to compare with upstream takes a corpus.
     let library = match settings.level >= Level::Parity {
@@ -164,14 +175,13 @@ pub(super) fn files(arguments: &ValidateArguments, settings: &Settings, console:
         .collect();
     tell_hints(&rows, console);
     tell_taints(&rows, console);
-    let ending = match rows.iter().all(|row| row.level >= wanted as u8) {
+    let ending = match rows.iter().all(|row| row.judged("").reaches(wanted)) {
         _ if !all_readable => Ending::Incomplete,
         true => Ending::Done,
         false => Ending::Findings,
     };
-    list(console, &rows, ending)?;
-    page.map(|page| page.write(&rows)).transpose()?;
-    Ok(ending)
+    arguments.report.as_deref().map(|report| write_report(report, &rows)).transpose()?;
+    list(console, &rows, ending)
 }
 
 /// The library that gives the corpus: all bundles have to be of one corpus, unless the user names another.
@@ -276,36 +286,34 @@ fn row(job: &Job, asked: &Asked, mut verdict: Verdict, environment: &Environment
     }
 }
 
-/// The page that was asked for.
-struct Page<'a> {
-    path: &'a Path,
-    file: File,
+/// Writes the page, whole or not at all.
+fn write_report(path: &Path, rows: &[FileRow]) -> Result<(), Problem> {
+    let written = folder::beside(path).and_then(|mut file| {
+        file.write_all(html(rows).as_bytes())?;
+        file.persist(path).map_err(|error| error.error)
+    });
+    written.map(drop).map_err(|error| Problem::io("write the report", path, error))
 }
 
-impl<'a> Page<'a> {
-    fn create(path: &'a Path) -> Result<Self, Problem> {
-        let file = File::create(path).map_err(|error| Problem::io("write the report", path, error))?;
-        Ok(Self { path, file })
+/// A place that the page cannot be written to is told before the long work, and so is one that would cost a file.
+fn check_place(report: &Path, arguments: &ValidateArguments) -> Result<(), Problem> {
+    let is_named = arguments.files.iter().chain(&arguments.requirements).any(|named| same_file(named, report));
+    if is_named {
+        return Err(Problem::new(format!("`{}` is read and cannot be the report", report.display()))
+            .help("name another file with --report"));
     }
+    folder::beside(report).map(drop).map_err(|error| Problem::io("write the report", report, error))
+}
 
-    fn write(mut self, rows: &[FileRow]) -> Result<(), Problem> {
-        let html = html(rows);
-        self.file.write_all(html.as_bytes()).map_err(|error| Problem::io("write the report", self.path, error))
-    }
+fn same_file(left: &Path, right: &Path) -> bool {
+    matches!((fs::canonicalize(file::parted(left).0), fs::canonicalize(right)), (Ok(left), Ok(right)) if left == right)
 }
 
 fn html(rows: &[FileRow]) -> String {
     let told: Vec<(String, String)> = rows.iter().map(|row| (row.place(), row.why())).collect();
     let classes = rows.iter().zip(&told).map(|(row, (identity, why))| JudgedFile {
         file: &row.file,
-        judged: Judged {
-            identity,
-            class_name: &row.class,
-            level: row.level,
-            levels: &row.levels,
-            failure: row.failure.as_ref(),
-            evidence: &row.evidence,
-        },
+        judged: row.judged(identity),
         why,
         protections: &row.protections,
         tier: row.tier,

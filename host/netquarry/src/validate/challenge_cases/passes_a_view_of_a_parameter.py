@@ -1,5 +1,5 @@
 # level: backward
-# replayed: 1
+# replayed: 4
 # training: same output, same state
 # flops: 8192
 # gradient: 3 of 3

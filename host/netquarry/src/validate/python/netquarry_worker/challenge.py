@@ -63,6 +63,7 @@ def answer(job, request, numbers, progress, telling):
     """What comes out in both modes, and what the second leaves behind."""
     from torch.utils import _pytree
 
+    with_composed_attention()
     model, _ = model_of(job, request, numbers, progress)
     progress.step = "forward"
     number = numbers.next()
@@ -76,7 +77,15 @@ def answer(job, request, numbers, progress, telling):
     telling.leaves("trained state", replay.state_of(model))
 
 
-def model_of(job, request, numbers, progress, watching=contextlib.nullcontext()):
+def with_composed_attention():
+    """Has torch's attention layers made of the operators that an export sees, and not of one fused for evaluation, which
+    rounds otherwise."""
+    import torch
+
+    torch.backends.mha.set_fastpath_enabled(False)
+
+
+def model_of(job, request, numbers, progress):
     """The model of a number, and the number. It has made one forward pass, since some make parts of themselves in it."""
     levels.seed()
     block = replay.bundle(job)
@@ -87,25 +96,27 @@ def model_of(job, request, numbers, progress, watching=contextlib.nullcontext())
     progress.step = "forward"
     # Not what this returns: a class that overrides `train` may return nothing.
     model.eval()
-    with watching:
-        replay.run_model(model, request["forward"], number)
+    replay.run_model(model, request["forward"], number)
     return model, number
 
 
 def export_model(job, request, numbers, progress, reporter, descriptor):
     """Writes the model's graph to the file of this descriptor."""
-    counter = operation_counter()
-    model, number = model_of(job, request, numbers, progress, counter)
-    reporter.send("counted", flops=counter.get_total_flops())
+    with_composed_attention()
+    model, number = model_of(job, request, numbers, progress)
     progress.step = "export"
     levels.seed(number)
-    exported, tensors = export.export(model, request["forward"])
-    with open(descriptor, "wb", closefd=False) as file:
-        export.write(file, exported, tensors)
+    try:
+        exported, tensors = export.export(model, request["forward"])
+        with open(descriptor, "wb", closefd=False) as file:
+            export.write(file, exported, tensors)
+    finally:
+        # Not before: a pass may change the model.
+        reporter.send("counted", flops=operations(model, request["forward"], number))
 
 
-def operation_counter():
-    """Counts the operations of whatever runs in its context, as a whole.
+def operations(model, expressions, number):
+    """How many a forward pass has; `None` where torch cannot count them.
 
     Left to itself torch tells modules apart, by hooks that fail where a parameter's view goes in and gradients are off.
     """
@@ -113,7 +124,13 @@ def operation_counter():
 
     counter = FlopCounterMode(display=False)
     counter.mod_tracker = OneModule()
-    return counter
+    try:
+        with counter:
+            replay.run_model(model, expressions, number)
+    except Exception as error:  # It says nothing of the model, which has run without being counted.
+        memory.look_at(error)
+        return None
+    return counter.get_total_flops()
 
 
 class OneModule(contextlib.nullcontext):

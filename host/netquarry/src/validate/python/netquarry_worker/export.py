@@ -79,7 +79,9 @@ class Tensors:
         plain = replay.plain_tensor(tensor)
         size = plain.numel() * plain.element_size()
         dtype = str(plain.dtype).removeprefix("torch.")
-        self.described.append({"offset": self.offset, "dtype": dtype, "shape": list(plain.shape)})
+        # Torch picks another way to multiply, which rounds otherwise, where a gradient may be asked for.
+        described = {"offset": self.offset, "dtype": dtype, "shape": list(plain.shape), "trained": tensor.requires_grad}
+        self.described.append(described)
         self.tensors.append(plain)
         self.offset += size + -size % ALIGNMENT
         return len(self.tensors) - 1

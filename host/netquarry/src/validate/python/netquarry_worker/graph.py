@@ -97,7 +97,8 @@ class Graph:
         if not count:
             return torch.empty(held["shape"], dtype=dtype)
         flat = torch.frombuffer(self._bytes, dtype=dtype, count=count, offset=self._first + held["offset"])
-        return flat.reshape(held["shape"])
+        # Torch looks whether gradients are asked for of what a view is of, too.
+        return flat.reshape(held["shape"]).detach().requires_grad_(held["trained"])
 
     def _run(self, nodes, values):
         """The outputs of a graph whose inputs have these values."""

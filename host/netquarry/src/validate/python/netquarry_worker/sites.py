@@ -6,6 +6,7 @@ the guesses.
 
 import ast
 import collections
+import contextlib
 import copy
 import doctest
 import itertools
@@ -20,6 +21,9 @@ LONGEST = 2_000
 # Expressions by parameter; those of a forward pass, `None` where none is shown; where it stands; how often the same is
 # said; and whether the constructor needs no other arguments.
 Site = collections.namedtuple("Site", "constructor, forward, place, count, is_complete")
+
+# What Python raises over a text that is no Python, or that nests deeper than it follows.
+UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 # Nothing has this name.
 UNKNOWN = ast.Name("", ast.Load())
@@ -42,22 +46,24 @@ def of_block(block, told):
 def elsewhere(block, told):
     parameters = arguments.signature(block)
     for each in told:
-        call = as_call(parsed(each["text"]))
-        if each["naming"] is not None:
-            call = without(call, each["naming"])
-        if call is None:
-            continue
-        constructor = bound(only_global(call, each["names"]), parameters, block)
-        if constructor:
-            yield Site(constructor, None, each["place"], each["count"], is_complete(constructor, parameters))
+        # Others wrote it: what Python cannot follow is not held against the block.
+        with contextlib.suppress(*UNREADABLE):
+            constructor = passed_at(each, parameters, block)
+            if constructor:
+                yield Site(constructor, None, each["place"], each["count"], is_complete(constructor, parameters))
+
+
+def passed_at(told, parameters, block):
+    """The arguments of one site, by parameter."""
+    call = as_call(parsed(told["text"]))
+    if told["naming"] is not None:
+        call = without(call, told["naming"])
+    return bound(only_global(call, told["names"]), parameters, block) if call else {}
 
 
 def parsed(text):
-    """The expression that a text is; `None` where this Python reads it otherwise."""
-    try:
-        return ast.parse(text, mode="eval").body
-    except (SyntaxError, ValueError, RecursionError):
-        return None
+    """The expression that a text is."""
+    return ast.parse(text, mode="eval").body
 
 
 def as_call(tree):
@@ -101,7 +107,7 @@ class Values:
 
     def of(self, name, users=()):
         if name not in self.known:
-            tree = parsed(self.texts[name]) or UNKNOWN
+            tree = parsed(self.texts[name])
             others = [each for each in arguments.names_in(tree) if self.texts.get(each) and each not in (*users, name)]
             tree = Inlined({each: self.of(each, (*users, name)) for each in others}).visit(tree)
             self.known[name] = tree if len(ast.unparse(tree)) <= LONGEST else UNKNOWN
@@ -144,11 +150,12 @@ def in_docstring(block):
     """
     parameters, of_forward = arguments.signature(block), arguments.signature(getattr(block, "forward", None))[1:]
     for example in examples(block):
-        constructor = whole(example.constructor, parameters, block)
-        if constructor is not None:
-            # What the authors show is worth more than any number of others.
-            forward = example.forward and whole(example.forward, of_forward, block)
-            yield Site(constructor, forward, f"the docstring of {block.__name__}", math.inf, True)
+        with contextlib.suppress(*UNREADABLE):
+            constructor = whole(example.constructor, parameters, block)
+            if constructor is not None:
+                # What the authors show is worth more than any number of others.
+                forward = example.forward and whole(example.forward, of_forward, block)
+                yield Site(constructor, forward, f"the docstring of {block.__name__}", math.inf, True)
 
 
 def whole(call, parameters, block):
@@ -160,21 +167,52 @@ def whole(call, parameters, block):
 
 def examples(block):
     """One `Example` for each instance, with the values of the names in it in their place."""
-    found = []
-    values, instances = {}, {}
+    shown = Shown(block.__name__)
     for statement in statements(block):
+        with contextlib.suppress(*UNREADABLE):
+            shown.read(statement)
+    return shown.examples
+
+
+class Shown:
+    """What the statements of a documentation show of a class, as far as they have been read."""
+
+    def __init__(self, class_name):
+        self.class_name = class_name
+        self.examples = []
+        # The values of names, and which names stand for the instances of which examples.
+        self.values = {}
+        self.instances = {}
+
+    def read(self, statement):
         target = target_of(statement)
+        value = statement.value if target is not None else None
+        # The call that an instance is made by, where it is run at once: `Block(64)(torch.randn(1, 64))`.
+        run_at_once = set()
+        instance = None
+        # Whoever calls comes before what is called.
         for call in (node for node in ast.walk(statement) if isinstance(node, ast.Call)):
-            if called(call) == block.__name__:
-                instances[target] = len(found)
-                found.append(Example(Inlined(values).visit(copy.deepcopy(call)), None))
-            elif (at := instances.get(instance_of(call))) is not None and found[at].forward is None:
-                found[at] = found[at]._replace(forward=Inlined(values).visit(copy.deepcopy(call)))
-        if target is not None and target not in instances:
-            value = Inlined(values).visit(copy.deepcopy(statement.value))
-            if len(ast.unparse(value)) <= LONGEST:
-                values[target] = value
-    return found
+            if isinstance(call.func, ast.Call) and called(call.func) == self.class_name:
+                run_at_once.add(call.func)
+                self.examples.append(Example(self.inlined(call.func), self.inlined(call)))
+            elif called(call) == self.class_name and call not in run_at_once:
+                instance = len(self.examples) if call is value else None
+                self.examples.append(Example(self.inlined(call), None))
+            elif (at := self.instances.get(instance_of(call))) is not None and self.examples[at].forward is None:
+                self.examples[at] = self.examples[at]._replace(forward=self.inlined(call))
+        if target is not None:
+            self.bind(target, value, instance)
+
+    def bind(self, target, value, instance):
+        self.values.pop(target, None)
+        self.instances.pop(target, None)
+        if instance is not None:
+            self.instances[target] = instance
+        elif len(ast.unparse(inlined := self.inlined(value))) <= LONGEST:
+            self.values[target] = inlined
+
+    def inlined(self, tree):
+        return Inlined(self.values).visit(copy.deepcopy(tree))
 
 
 def statements(block):
@@ -185,7 +223,7 @@ def statements(block):
         try:
             for example in doctest.DocTestParser().get_examples(text):
                 yield from ast.parse(example.source).body
-        except (SyntaxError, ValueError):
+        except UNREADABLE:
             pass  # Nobody runs it, and it may be no Python.
 
 
