@@ -325,12 +325,12 @@ pub struct ChallengeEvidence {
     pub training: TrainingEvidence,
 }
 
-/// What is different in training mode.
+/// What is different in a pass in training mode, which comes after one in evaluation mode on the same instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TrainingEvidence {
     /// The same inputs give another output.
     pub output_differs: bool,
-    /// A pass changes the state dictionary.
+    /// It changes the state dictionary.
     pub state_changes: bool,
 }
 

@@ -58,11 +58,7 @@ fn tiles(tallies: &[findings::LevelTally], classes: usize) -> String {
 }
 
 fn confinement(class: &JudgedFile<'_>) -> Option<String> {
-    let tier = match class.tier? {
-        Tier::Confined => "confined",
-        Tier::Limited => "limited",
-    };
-    Some(format!("The sandbox was {tier}, by {}", class.protections.join(", ")))
+    Some(format!("The sandbox was {}, by {}", class.tier?.name(), class.protections.join(", ")))
 }
 
 fn table(classes: &[JudgedFile<'_>]) -> String {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::protocol::{Event, Exception, Leaf};
+use super::protocol::{Event, Exception, Leaf, Section};
 use super::scrub::Places;
 
 /// What a child told.
@@ -47,7 +47,7 @@ impl Observation {
                 Event::Imported { sha1 } => observation.module_sha1.clone_from(sha1),
                 Event::Leaves { section, leaves } => {
                     let leaf = |leaf: &Leaf| Leaf { what: places.scrub(&leaf.what), ..leaf.clone() };
-                    observation.section(section).extend(leaves.iter().map(leaf));
+                    observation.section(*section).extend(leaves.iter().map(leaf));
                 }
                 Event::Values { values } => observation.values.extend(doubles(values)),
                 Event::Stopped { step, exception } => {
@@ -79,13 +79,13 @@ impl Observation {
         Self { stopped, finished: true, ..Self::default() }
     }
 
-    fn section(&mut self, name: &str) -> &mut Vec<Leaf> {
-        match name {
-            "state" => &mut self.state,
-            "training" => &mut self.training,
-            "trained state" => &mut self.trained_state,
-            "flat" => &mut self.flat,
-            _ => &mut self.output,
+    fn section(&mut self, section: Section) -> &mut Vec<Leaf> {
+        match section {
+            Section::State => &mut self.state,
+            Section::Output => &mut self.output,
+            Section::Training => &mut self.training,
+            Section::TrainedState => &mut self.trained_state,
+            Section::Flat => &mut self.flat,
         }
     }
 

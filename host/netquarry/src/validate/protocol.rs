@@ -287,7 +287,7 @@ pub(super) enum Event {
     },
     /// In a replay: parts of the state dictionary or of the output, in order.
     Leaves {
-        section: String,
+        section: Section,
         leaves: Vec<Leaf>,
     },
     /// In a replay: values of the leaf that was asked for, as doubles in hexadecimal.
@@ -330,6 +330,19 @@ pub(super) struct SignSeen {
     pub(super) what: String,
     /// Of the bundle, where it did that itself.
     pub(super) line: Option<u32>,
+}
+
+/// What a leaf is a part of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Section {
+    State,
+    Output,
+    Training,
+    #[serde(rename = "trained state")]
+    TrainedState,
+    /// Tensors and other values of the output, without their containers.
+    Flat,
 }
 
 /// A part of a state dictionary or of an output.

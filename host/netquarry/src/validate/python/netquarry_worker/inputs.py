@@ -357,11 +357,12 @@ def evidence(values, output):
     for name, tensor in outputs:
         if tensor.is_floating_point() and not torch.isfinite(tensor).all():
             raise ArithmeticError(f"the output {name or 'itself'} is not finite")
+    with_tensors = {name.partition(".")[0] for name, _ in inputs}
     plain = {name: value for name, value in values.items() if value is None or type(value) in (int, float, bool, tuple)}
     return {
         "forward_inputs": [shape_of(name, tensor) for name, tensor in inputs],
         "forward_outputs": [shape_of(name or "output", tensor) for name, tensor in outputs],
-        "notes": [f"forward({name}={value!r})" for name, value in plain.items()],
+        "notes": [f"forward({name}={value!r})" for name, value in plain.items() if name not in with_tensors],
     }
 
 
