@@ -166,5 +166,7 @@ fn a_second_process_waits_and_takes_what_the_first_has_made() {
     assert_eq!(waiting.recv().unwrap(), Progress::CreatingFolder);
     let third = Mutex::new(Vec::new());
     installation.run(&|step| third.lock().unwrap().push(step)).unwrap();
-    assert_eq!(third.into_inner().unwrap(), []);
+    // A process that another test starts just now has the lock, too, until it runs its own program.
+    let steps = third.into_inner().unwrap();
+    assert!(steps.iter().all(|step| *step == Progress::Waiting), "nothing is made again: {steps:?}");
 }

@@ -167,7 +167,8 @@ def whole(call, parameters, block):
 
 def examples(block):
     """One `Example` for each instance, with the values of the names in it in their place."""
-    shown = Shown(block.__name__)
+    # What a bundle calls its class may be none.
+    shown = Shown(getattr(block, "__name__", ""))
     for statement in statements(block):
         with contextlib.suppress(*UNREADABLE):
             shown.read(statement)
