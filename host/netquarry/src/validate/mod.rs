@@ -218,7 +218,8 @@ fn by_signal(signal: Option<i32>) -> String {
 }
 
 /// Validates every job and hands each verdict on as it comes, from the thread that ran it and in no order. A verdict
-/// depends on its job, the environment and the options alone, never on the other jobs or on how many run at once.
+/// depends on its job, the environment and the options alone, never on the other jobs or on how many run at once; with
+/// challenges also on their random numbers, where a block raises for some of them.
 ///
 /// # Errors
 /// No worker can be started. Verdicts that were reached before have been handed on.

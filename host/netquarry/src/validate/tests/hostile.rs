@@ -138,7 +138,7 @@ fn what_happens_outside_is_noticed() {
 #[expect(clippy::print_stdout, reason = "what a test prints is for whoever runs it")]
 fn run_in_sight(cases: &[&Case], [seconds, processor_seconds]: [Option<&String>; 2], sandbox: &Sandbox) -> Vec<String> {
     let number = |text: &String| text.parse().unwrap();
-    // The children of a challenge are confined as all others are, and there is one worker to watch without them.
+    // One worker is watched. Those of a challenge, which may write a larger file, are not covered here.
     let options = Options { level: Level::Backward, challenges: false, ..options() };
     let mut options = Options { jobs: 1, sandbox: sandbox.clone(), ..options };
     options.limits.wall = seconds.map_or(options.limits.wall, |text| Duration::from_secs(number(text)));
