@@ -1,5 +1,6 @@
 //! Where the files of an index construct a class, or say how to: what others pass to it tells what it takes.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use rayon::prelude::*;
@@ -25,8 +26,11 @@ pub struct Site {
     pub range: TextRange,
     /// The key of a configuration that names the class: `type`.
     pub naming: Option<Symbol>,
-    /// What the names in it mean that no function binds for itself, and those in what these are bound to.
+    /// What the names in it mean that no function binds for itself.
     pub names: BTreeMap<Box<str>, Meaning>,
+    /// Likewise those in the statements that these are bound to, and so on. One of them may be bound by a function in the
+    /// site itself, and means something else there.
+    pub further: BTreeMap<Box<str>, Meaning>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,7 +105,7 @@ impl<'a> Wanted<'a> {
             if mentions_class {
                 let called = statement.calls.iter().filter_map(|call| {
                     let class = self.called(definition, call, &mut known)?;
-                    Some((class, self.site(definition, call.range, None)))
+                    Some((class, self.site(definition, call.range, None)?))
                 });
                 found.extend(called);
             }
@@ -140,7 +144,7 @@ impl<'a> Wanted<'a> {
         if call.is_some_and(|call| !self.makes_dictionary(definition, call)) {
             return Vec::new();
         }
-        let site = self.site(definition, range, Some(naming));
+        let Some(site) = self.site(definition, range, Some(naming)) else { return Vec::new() };
         let source = self.index.file(definition.file).source;
         let meant = self.nearest(classes, source).filter(|class| self.classes.contains(class));
         meant.map(|class| (class, site.clone())).collect()
@@ -162,27 +166,32 @@ impl<'a> Wanted<'a> {
         classes.iter().copied().filter(move |class| !has_own || is_own(class))
     }
 
-    fn site(&self, definition: DefinitionId, range: TextRange, naming: Option<Symbol>) -> Site {
-        let facts = &self.index.file(definition.file).facts;
-        let mut names = BTreeMap::new();
-        let mut waiting = vec![(definition, range)];
-        while let Some((definition, range)) = waiting.pop() {
-            let references = &self.index.statement(definition).references;
-            let first = references.partition_point(|reference| reference.range.start < range.start);
-            let within = references[first..].iter().take_while(|reference| reference.range.start < range.end);
-            for reference in within.filter(|reference| !reference.quoted) {
-                let name = facts.name(reference.name);
-                if names.contains_key(name) || names.len() == MOST_NAMES {
-                    continue;
+    /// `None` where it needs too many names.
+    fn site(&self, definition: DefinitionId, range: TextRange, naming: Option<Symbol>) -> Option<Site> {
+        let names: BTreeMap<Box<str>, Meaning> = self.meanings(definition, range).collect();
+        let mut further = BTreeMap::new();
+        let binder = |meaning: &Meaning| if let Meaning::Bound(binder) = meaning { Some(*binder) } else { None };
+        let mut waiting: Vec<DefinitionId> = names.values().filter_map(binder).collect();
+        while let Some(statement) = waiting.pop() {
+            for (name, meaning) in self.meanings(statement, self.index.statement(statement).range) {
+                if let Entry::Vacant(entry) = further.entry(name) {
+                    waiting.extend(binder(&meaning));
+                    entry.insert(meaning);
                 }
-                let meaning = self.meaning(definition, reference);
-                if let Meaning::Bound(binder) = meaning {
-                    waiting.push((binder, self.index.statement(binder).range));
-                }
-                names.insert(name.into(), meaning);
             }
         }
-        Site { file: definition.file, range, naming, names }
+        let is_small = names.len() + further.len() <= MOST_NAMES;
+        is_small.then_some(Site { file: definition.file, range, naming, names, further })
+    }
+
+    /// The names in a part of a statement that no function binds for itself.
+    fn meanings(&self, definition: DefinitionId, range: TextRange) -> impl Iterator<Item = (Box<str>, Meaning)> {
+        let facts = &self.index.file(definition.file).facts;
+        let references = &self.index.statement(definition).references;
+        let first = references.partition_point(|reference| reference.range.start < range.start);
+        let within = references[first..].iter().take_while(move |reference| reference.range.start < range.end);
+        let named = within.filter(|reference| !reference.quoted);
+        named.map(move |reference| (facts.name(reference.name).into(), self.meaning(definition, reference)))
     }
 
     fn meaning(&self, definition: DefinitionId, reference: &Reference) -> Meaning {

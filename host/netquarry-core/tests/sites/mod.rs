@@ -1,7 +1,7 @@
 //! Where a corpus constructs its classes: the folders of `corpus/` are its sources, and a snapshot lists the sites of all
 //! classes in them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -47,14 +47,17 @@ fn told(index: &Index, folder: &Path, site: &Site) -> String {
     let text = text.expect("the corpus can be read");
     let [line, _] = lines_of(&text, site.range);
     let naming = site.naming.map_or(String::new(), |naming| format!(", by `{}`", file.facts.name(naming)));
-    let names = site.names.iter().map(|(name, meaning)| match meaning {
-        Meaning::AtHand(path) => format!("{name} is {path}"),
-        Meaning::Bound(binder) => format!("{name} by `{}`", index.statement(*binder).range.slice(&text)),
-        Meaning::Itself => name.to_string(),
-    });
-    let names: Vec<_> = names.collect();
+    let listed = |names: &BTreeMap<Box<str>, Meaning>| {
+        let names = names.iter().map(|(name, meaning)| match meaning {
+            Meaning::AtHand(path) => format!("{name} is {path}"),
+            Meaning::Bound(binder) => format!("{name} by `{}`", index.statement(*binder).range.slice(&text)),
+            Meaning::Itself => name.to_string(),
+        });
+        names.collect::<Vec<_>>().join(", ")
+    };
+    let further = if site.further.is_empty() { String::new() } else { format!("; behind: {}", listed(&site.further)) };
     let lines = site.range.slice(&text).lines().map(str::trim).collect::<Vec<_>>().join(" ");
-    format!("{}:{line}{naming}: {lines}; global: {}", file.file.path, names.join(", "))
+    format!("{}:{line}{naming}: {lines}; global: {}{further}", file.file.path, listed(&site.names))
 }
 
 #[test]

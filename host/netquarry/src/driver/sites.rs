@@ -1,7 +1,7 @@
 //! What the files of the corpus pass to the blocks when they construct them.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use netquarry_core::index::{self, Meaning};
@@ -31,7 +31,7 @@ fn distinct(indexed: &Indexed, found: &[index::Site]) -> Vec<Site> {
     for site in found.iter().filter(|site| site.range.len() <= LONGEST) {
         let Ok(file) = indexed.texts.get(site.file) else { continue };
         let site = told(indexed, site, &file.text);
-        let what = (site.text.clone(), site.naming.clone(), site.names.clone());
+        let what = (site.text.clone(), site.naming.clone(), site.names.clone(), site.further.clone());
         let place = *known.entry(what).or_insert(sites.len());
         match sites.get_mut(place) {
             Some(same) => same.count += 1,
@@ -51,10 +51,14 @@ fn told(indexed: &Indexed, site: &index::Site, text: &str) -> Site {
         Meaning::AtHand(path) => Some(path.clone()),
         Meaning::Bound(binder) => value(name, indexed.index.statement(*binder).range.slice(text)).map(str::to_owned),
     };
+    let expressions = |names: &BTreeMap<Box<str>, Meaning>| {
+        names.iter().map(|(name, meaning)| (name.clone(), expression(name, meaning))).collect()
+    };
     Site {
         text: site.range.slice(text).into(),
         naming: site.naming.map(|naming| file.facts.name(naming).into()),
-        names: site.names.iter().map(|(name, meaning)| (name.clone(), expression(name, meaning))).collect(),
+        names: expressions(&site.names),
+        further: expressions(&site.further),
         count: 1,
         place: format!("{}:{line}", file.file.path),
     }

@@ -16,6 +16,8 @@ pub struct Site {
     pub naming: Option<Box<str>>,
     /// The names in it that are global where it stands; with an expression, those that stand for it there.
     pub names: BTreeMap<Box<str>, Option<String>>,
+    /// Likewise the names in these expressions.
+    pub further: BTreeMap<Box<str>, Option<String>>,
     /// How often it stands somewhere.
     pub count: u32,
     /// Of the first: `pack/models/net.py:120`.
@@ -31,6 +33,7 @@ impl Site {
         let words = text.split(|character: char| !character.is_alphanumeric() && character != '_');
         Some(Self {
             names: words.map(|word| (word.into(), None)).collect(),
+            further: BTreeMap::new(),
             text: text.into(),
             naming: None,
             count: 1,

@@ -13,8 +13,9 @@ answers = queue.Queue()
 thread = threading.Thread(target=answers.put, args=(1,))
 thread.start()
 thread.join()
+answer = answers.get()
 
 
 class Block(nn.Module):
     def forward(self, x):
-        return x * squares[answers.get()]
+        return x * squares[answer]

@@ -75,7 +75,7 @@ fn hostile_bundles_get_their_verdicts_and_nothing_else() {
     let complaints = Mutex::new(Vec::new());
     thread::scope(|scope| {
         for (limits, cases) in &groups {
-            scope.spawn(|| complaints.lock().unwrap().extend(run_in_sight(cases, *limits, sandbox())));
+            scope.spawn(|| complaints.lock().unwrap().extend(run_in_sight(cases, *limits, sandbox(), false)));
         }
     });
     let complaints = complaints.into_inner().unwrap();
@@ -91,7 +91,17 @@ fn what_only_a_private_scratch_folder_stops_is_gone_with_the_bundle_elsewhere() 
     // A disk takes its time for thousands of files.
     let processor_seconds = "20".to_owned();
     let limits = [None, Some(&processor_seconds)];
-    let complaints = run_in_sight(&cases.iter().collect::<Vec<_>>(), limits, &shared);
+    let complaints = run_in_sight(&cases.iter().collect::<Vec<_>>(), limits, &shared, false);
+    assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
+}
+
+/// The children that meet a challenge run the bundle again, and may write a larger file than others.
+#[test]
+fn hostile_bundles_that_run_do_nothing_else_in_a_challenge() {
+    let mut cases = hostile_cases();
+    cases.retain(|case| case.keys.get("level").is_some_and(|level| ["forward", "backward"].contains(&level.as_str())));
+    assert!(cases.len() >= 30, "{} bundles run", cases.len());
+    let complaints = run_in_sight(&cases.iter().collect::<Vec<_>>(), [None, None], sandbox(), true);
     assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
 }
 
@@ -121,7 +131,7 @@ fn what_happens_outside_is_noticed() {
     assert!(listen.starts_with("somebody listens: "), "{listen}");
 
     let name = Outside::new().name;
-    let worker = Serving { process: "another".into(), folder: name.clone(), content: BTreeSet::new() };
+    let worker = Serving { process: "another".into(), folder: "no worker's".into(), content: BTreeSet::new() };
     assert_eq!(worker.others(&name), [""; 0].map(PathBuf::from));
     let mut process = Command::new("sh").args(["-c", "read line", &name]).stdin(Stdio::piped()).spawn().unwrap();
     // A program that has just been started has no command line yet.
@@ -136,11 +146,18 @@ fn what_happens_outside_is_noticed() {
 
 /// Runs the bundles one after another, each followed by the bystander; returns what is wrong, in sentences.
 #[expect(clippy::print_stdout, reason = "what a test prints is for whoever runs it")]
-fn run_in_sight(cases: &[&Case], [seconds, processor_seconds]: [Option<&String>; 2], sandbox: &Sandbox) -> Vec<String> {
+fn run_in_sight(
+    cases: &[&Case],
+    [seconds, processor_seconds]: [Option<&String>; 2],
+    sandbox: &Sandbox,
+    challenges: bool,
+) -> Vec<String> {
     let number = |text: &String| text.parse().unwrap();
-    // One worker is watched. Those of a challenge, which may write a larger file, are not covered here.
-    let options = Options { level: Level::Backward, challenges: false, ..options() };
+    let options = Options { level: Level::Backward, challenges, ..options() };
     let mut options = Options { jobs: 1, sandbox: sandbox.clone(), ..options };
+    if challenges {
+        options.limits = Limits { cpu_seconds: 30, memory_bytes: 2 << 30, ..options.limits };
+    }
     options.limits.wall = seconds.map_or(options.limits.wall, |text| Duration::from_secs(number(text)));
     options.limits.cpu_seconds = processor_seconds.map_or(options.limits.cpu_seconds, number);
     let outside = Outside::new();
@@ -170,7 +187,8 @@ fn run_in_sight(cases: &[&Case], [seconds, processor_seconds]: [Option<&String>;
     });
     let mut complaints = watch.into_inner().unwrap().complaints;
     let statistics = statistics.unwrap();
-    if statistics.workers_started != 1 || statistics.workers_lost != 0 {
+    // A challenge has one of its own.
+    if statistics.workers_started != 1 + u64::from(challenges) || statistics.workers_lost != 0 {
         complaints.push(format!("{} workers were started", statistics.workers_started));
     }
     // A second until the hard limit, and another for the kernel to notice.
@@ -242,14 +260,16 @@ impl Serving {
         traces
     }
 
-    /// The processes that are forked from the worker, or whose command line has the name.
+    /// The processes that are forked from a worker, or whose command line has the name.
     fn others(&self, name: &str) -> Vec<PathBuf> {
         let processes = fs::read_dir("/proc").unwrap().map(|entry| entry.unwrap().path());
         let is_other = |path: &PathBuf| {
             // Most end while this looks.
-            let words = fs::read(path.join("cmdline")).unwrap_or_default();
-            let words = String::from_utf8_lossy(&words);
-            !path.ends_with(&self.process) && (words.contains(&self.folder) || words.contains(name))
+            let read = |file| String::from_utf8_lossy(&fs::read(path.join(file)).unwrap_or_default()).into_owned();
+            let words = read("cmdline");
+            // Workers are our own children, and challenges have another one than bundles.
+            let is_ours = || read("status").contains(&format!("\nPPid:\t{}\n", std::process::id()));
+            words.contains(name) || words.contains(&self.folder) && !is_ours()
         };
         processes.filter(is_other).collect()
     }

@@ -134,16 +134,23 @@ impl Case {
     }
 }
 
-/// `net.py Block(width, act=nn.GELU)`: what begins with a capital letter is global there, and `nn` is torch's.
+/// `net.py Block(width, act=nn.GELU)`: what begins with a capital letter is global there, and `nn` is torch's. The key
+/// `assignments` says what the file binds: `NORM = [width]; width = 64`.
 fn read_site(site: &str, keys: &BTreeMap<String, String>) -> Site {
     let (place, text) = site.split_once(' ').unwrap();
     let words = text.split(|character: char| !character.is_alphanumeric() && character != '_');
     let is_global = |word: &&str| word.starts_with(|first: char| first.is_uppercase()) || ["dict", "nn"].contains(word);
-    let path = |word: &str| (word == "nn").then(|| "torch.nn".to_owned());
+    let assignments = keys.get("assignments").into_iter().flat_map(|assignments| assignments.split("; "));
+    let assigned: BTreeMap<&str, &str> = assignments.map(|each| each.split_once(" = ").unwrap()).collect();
+    let value = |word: &str| match word {
+        "nn" => Some("torch.nn".to_owned()),
+        word => assigned.get(word).map(|value| (*value).to_owned()),
+    };
     Site {
         text: text.into(),
         naming: keys.get("naming").map(|naming| naming.as_str().into()),
-        names: words.filter(is_global).map(|word| (word.into(), path(word))).collect(),
+        names: words.filter(is_global).map(|word| (word.into(), value(word))).collect(),
+        further: assigned.keys().map(|word| ((*word).into(), value(word))).collect(),
         count: 1,
         place: place.to_owned(),
     }

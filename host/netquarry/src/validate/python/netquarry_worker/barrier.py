@@ -110,11 +110,25 @@ def installed(package, path):
     return Source(package, tuple(os.path.join(os.path.realpath(folder), "") for folder in folders), libraries)
 
 
-def install(sources, operator_packages):
-    """Blocks the packages of `sources`; those named in `operator_packages` still give their operators."""
+def imported_by_package():
+    """The names of all modules that are imported, by their top-level packages.
+
+    To look at each of thousands of names writes to it, since it counts who looks: a child that did would copy the memory
+    that they lie in.
+    """
+    names = {}
+    for name in sys.modules:
+        names.setdefault(name.partition(".")[0], []).append(name)
+    return names
+
+
+def install(sources, operator_packages, imported):
+    """Blocks the packages of `sources`; those named in `operator_packages` still give their operators. `imported` are the
+    modules that are imported, by package."""
     blocked = {source.package for source in sources}
-    for name in [name for name in sys.modules if name.partition(".")[0] in blocked]:
-        del sys.modules[name]
+    for package in blocked:
+        for name in imported.get(package, ()):
+            del sys.modules[name]
     loaders = {
         source.package: OperatorLoader(source.libraries) for source in sources if source.package in operator_packages
     }

@@ -26,9 +26,9 @@ class NotConfined(Exception):
     """A protection that the machine has could not be had this time."""
 
 
-def run(job, sources, known, descriptors, settings, parent):
-    """`known` is what torch holds, as it was when the worker started. Returns the exit status, which the host takes for no
-    more than a hint."""
+def run(job, sources, known, imported, descriptors, settings, parent):
+    """`known` is what torch holds and `imported` what modules there are, as it was when the worker started. Returns the exit
+    status, which the host takes for no more than a hint."""
     confinement.detach(parent)
     report_descriptor, output_descriptor, *others = descriptors
     for stream in (1, 2):
@@ -50,7 +50,7 @@ def run(job, sources, known, descriptors, settings, parent):
         reporter.send("confined", protections=in_force)
         # Behind the environment, so that nothing stands in the place of what torch was imported with.
         sys.path.extend(job["layers"])
-        barrier.install(sources, job["operator_packages"])
+        barrier.install(sources, job["operator_packages"], imported)
         climbs = not (job["replay"] or job["challenge"] or job["lookups"] or job["harvest"])
         bundle = levels.Bundle(job) if climbs else None
         if climbs:

@@ -57,7 +57,6 @@ class Bundle:
         self.sites = job["sites"]
         with open(self.path, "rb") as file:
             self.source = file.read()
-        self.tree = None
         self.code = None
         self.block = None
         # Where instances come from, the current one, and the expressions that made it.
@@ -121,13 +120,17 @@ def explain(error, bundle):
 
 
 def parse(bundle):
-    bundle.tree = ast.parse(bundle.source, bundle.path)
+    """What compiles parses: a tree, which costs more, is made only of what does not."""
+    try:
+        compile_(bundle)
+    except Exception:
+        ast.parse(bundle.source, bundle.path)
     return {}
 
 
 def compile_(bundle):
-    bundle.code = compile(bundle.tree, bundle.path, "exec", dont_inherit=True)
-    bundle.tree = None
+    if bundle.code is None:
+        bundle.code = compile(bundle.source, bundle.path, "exec", dont_inherit=True)
     return {}
 
 

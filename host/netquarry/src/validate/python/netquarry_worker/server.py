@@ -150,6 +150,7 @@ def import_upstream(module, scratch, limits):
 
 def serve(control, settings, known, is_branch=False, failure=None):
     """Says that it is ready, or what it could not import; then takes requests until the host closes the control socket."""
+    imported = barrier.imported_by_package()
     gc.collect()
     gc.freeze()
     threads = len(os.listdir("/proc/self/task"))
@@ -181,7 +182,7 @@ def serve(control, settings, known, is_branch=False, failure=None):
             # A branch shares its memory with the process that it is of, and would make it its own.
             if children == MANY_CHILDREN and not is_branch:
                 pages.collapse()
-            running = start(request, passed, settings, known)
+            running = start(request, passed, settings, known, imported)
             by_handle[running.handle] = by_socket[running.job_socket.fileno()] = running
             poller.register(running.handle, select.POLLIN)
             poller.register(running.job_socket, select.POLLIN)
@@ -189,7 +190,7 @@ def serve(control, settings, known, is_branch=False, failure=None):
         running.kill()
 
 
-def start(request, passed, settings, known):
+def start(request, passed, settings, known, imported):
     """Forks the child that runs a job or serves as a branch."""
     job_socket, *passed = passed
     parent = os.getpid()
@@ -199,7 +200,7 @@ def start(request, passed, settings, known):
     else:
         # Looked up here, once for all children, rather than in each of them.
         sources = [barrier.locate(package, tuple(request["layers"])) for package in request["blocked_packages"]]
-        run = functools.partial(child.run, request, sources, known, passed, settings, parent)
+        run = functools.partial(child.run, request, sources, known, imported, passed, settings, parent)
     pid = os.fork()
     if pid == 0:
         # Nothing may escape from here into the parent's loop, whatever it is.

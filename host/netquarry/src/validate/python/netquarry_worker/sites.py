@@ -58,7 +58,7 @@ def passed_at(told, parameters, block):
     call = as_call(parsed(told["text"]))
     if told["naming"] is not None:
         call = without(call, told["naming"])
-    return bound(only_global(call, told["names"]), parameters, block) if call else {}
+    return bound(only_global(call, told["names"], told["further"]), parameters, block) if call else {}
 
 
 def parsed(text):
@@ -83,9 +83,9 @@ def without(call, naming):
     return ast.Call(call.func, [], list(keywords.values())) if names_class else None
 
 
-def only_global(call, names):
+def only_global(call, names, further):
     """A call without the arguments that name what only its own function has. In the place of what has an expression in
-    `names` stands that."""
+    `names` stands that, and likewise in these expressions what has one in `further`."""
 
     def is_global(value):
         return isinstance(value, ast.Starred) or arguments.names_in(value) <= names.keys()
@@ -93,7 +93,7 @@ def only_global(call, names):
     # What stands behind an argument that goes keeps its place.
     args = [value if is_global(value) else UNKNOWN for value in call.args]
     keywords = [keyword for keyword in call.keywords if is_global(keyword.value)]
-    values = Values(names)
+    values = Values(further | names)
     used = dict.fromkeys(name for value in (*args, *keywords) for name in arguments.names_in(value) if names.get(name))
     return Inlined({name: values.of(name) for name in used}).visit(ast.Call(call.func, args, keywords))
 

@@ -16,3 +16,11 @@ class Head:
 def unrelated(Block):
     # A parameter, not the class.
     return Block(2)
+
+
+def narrow(width):
+    return Head(width, norm=NORM)
+
+
+NORM = partial(Local, width)
+width = 64
