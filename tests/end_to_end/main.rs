@@ -8,6 +8,7 @@ mod commands;
 mod equivalents;
 mod library;
 mod mutation;
+mod nn_dup;
 mod parity;
 mod report;
 mod requirements;

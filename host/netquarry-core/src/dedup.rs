@@ -119,6 +119,8 @@ impl fmt::Display for Normalisation {
 pub enum KernelError {
     #[error("there is no normalisation `{name}`; the host has {}", Normalisation::ALL.map(Normalisation::name).join(", "))]
     Normalisation { name: String },
+    #[error("there is no hash family `{name}`; the host has {}", HashFamily::ALL.map(HashFamily::name).join(", "))]
+    HashFamily { name: String },
     #[error("a signature of {0} permutations is not offered; the host has 128 and 256")]
     Permutations(u32),
     #[error("{bands} bands of {rows} rows do not fit into {permutations} permutations")]
@@ -144,24 +146,75 @@ pub struct Shingling {
     pub width: u32,
 }
 
+/// Where the hash functions of a signature come from. All families estimate the same similarity, and near a threshold each
+/// of them misses pairs of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum HashFamily {
+    /// Of the crate `minhash-rs`.
+    MinhashRs,
+    /// Of `datasketch` before version 2, with its seed 1: what NN-DUP's decisions were made with.
+    Datasketch1,
+}
+
+impl HashFamily {
+    pub const ALL: [Self; 2] = [Self::MinhashRs, Self::Datasketch1];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::MinhashRs => "minhash-rs",
+            Self::Datasketch1 => "datasketch-1",
+        }
+    }
+}
+
+impl fmt::Display for HashFamily {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+impl FromStr for HashFamily {
+    type Err = KernelError;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        let known = Self::ALL.into_iter().find(|family| family.name() == name);
+        known.ok_or_else(|| KernelError::HashFamily { name: name.to_owned() })
+    }
+}
+
+/// How a set of shingles becomes a MinHash signature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Hashing {
+    pub family: HashFamily,
+    /// Hash values per signature, 128 or 256.
+    pub permutations: u32,
+}
+
+impl Hashing {
+    /// Checks that the host has signatures of that size.
+    pub fn check(self) -> Result<Self, KernelError> {
+        match self.permutations {
+            128 | 256 => Ok(self),
+            permutations => Err(KernelError::Permutations(permutations)),
+        }
+    }
+}
+
 /// Where MinHash signatures collide: two blocks are candidates when all rows of some band agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Banding {
-    /// Hash values per signature, 128 or 256.
-    pub permutations: u32,
+    pub hashing: Hashing,
     pub bands: u32,
     pub rows: u32,
 }
 
 impl Banding {
-    /// Checks that the host has signatures of that size and that the bands fit into one.
+    /// Checks that the host has such signatures and that the bands fit into one.
     pub fn check(self) -> Result<Self, KernelError> {
-        if !matches!(self.permutations, 128 | 256) {
-            return Err(KernelError::Permutations(self.permutations));
-        }
+        let permutations = self.hashing.check()?.permutations;
         let used = u64::from(self.bands) * u64::from(self.rows);
-        if used == 0 || used > u64::from(self.permutations) {
-            let Self { permutations, bands, rows } = self;
+        if used == 0 || used > u64::from(permutations) {
+            let Self { bands, rows, .. } = self;
             return Err(KernelError::Banding { bands, rows, permutations });
         }
         Ok(self)
@@ -189,16 +242,24 @@ pub struct Structure {
     pub hyperparameters: Vec<(String, String)>,
 }
 
-/// Blocks, numbered from 0, and the kernels over them.
+/// Blocks, numbered from 0, and the kernels over them. Those that earlier strategies removed have the numbers behind those
+/// that are left.
 ///
-/// Every number that is passed in is below [`BlockSet::len`], `members` are strictly ascending, and a [`Banding`] has
-/// passed its check: the plugin host sees to that.
+/// Every number that is passed in is below [`BlockSet::total`], `members` are strictly ascending, and a [`Hashing`] or
+/// [`Banding`] has passed its check: the plugin host sees to that.
 pub trait BlockSet: Send + Sync {
+    /// The number of blocks that are left.
     fn len(&self) -> u32;
+
+    /// The number of blocks that are left or were removed.
+    fn total(&self) -> u32;
 
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
+
+    /// The number that the block had before any strategy removed one.
+    fn position(&self, block: u32) -> u32;
 
     fn summary(&self, block: u32) -> BlockSummary;
 
@@ -210,11 +271,16 @@ pub trait BlockSet: Send + Sync {
     /// The number of distinct shingles.
     fn shingle_count(&self, block: u32, shingling: Shingling) -> u32;
 
-    /// A MinHash signature of as many values as permutations are asked for, 128 or 256.
-    fn signature(&self, block: u32, shingling: Shingling, permutations: u32) -> Vec<u32>;
+    /// A MinHash signature: as many values as permutations are asked for.
+    fn signature(&self, block: u32, shingling: Shingling, hashing: Hashing) -> Vec<u32>;
 
-    /// Pairs of members that collide in some band, each once, the smaller number first, sorted.
+    /// Pairs of members that collide in some band, each once, the smaller number first, sorted. Of `n` copies these are
+    /// `n * (n - 1) / 2`; [`Self::candidate_groups`] tells no more about them and is cheap.
     fn candidate_pairs(&self, members: &[u32], shingling: Shingling, banding: Banding) -> Vec<(u32, u32)>;
+
+    /// The members that collide in some band with each other, directly or through others: groups of two at least, each
+    /// ascending, in the order of their first ones.
+    fn candidate_groups(&self, members: &[u32], shingling: Shingling, banding: Banding) -> Vec<Vec<u32>>;
 
     /// Exact Jaccard similarity of the shingle set of `block` to that of each of `others`; 1 for two empty sets.
     fn jaccard(&self, block: u32, others: &[u32], shingling: Shingling) -> Vec<f64>;
@@ -224,8 +290,11 @@ pub trait BlockSet: Send + Sync {
     /// [`Structure::sha256`] of each member.
     fn structure_digests(&self, members: &[u32]) -> Vec<[u8; 32]>;
 
-    /// Pairs of members whose structures have at least this Jaccard similarity, over the union of call counts and
-    /// hyperparameters as sets; two empty structures have 0. Sorted.
+    /// The Jaccard similarity of the structure of `block` to that of each of `others`, over the union of call counts and
+    /// hyperparameters as sets; two empty structures have 0.
+    fn structural_jaccard(&self, block: u32, others: &[u32]) -> Vec<f64>;
+
+    /// Pairs of members whose structures have at least this similarity. Sorted.
     fn structural_pairs(&self, members: &[u32], threshold: f64) -> Vec<SimilarPair>;
 }
 
@@ -239,4 +308,19 @@ pub struct Removal {
     pub reason: String,
     /// In [0, 1], in the strategy's own measure.
     pub similarity: Option<f64>,
+}
+
+/// A block that an earlier strategy removed and that stays after all.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Restoration {
+    pub block: u32,
+    /// The strategy's word for it: `rescue`, `top_up`.
+    pub reason: String,
+}
+
+/// What a strategy decides: each list is sorted by block.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Decisions {
+    pub removals: Vec<Removal>,
+    pub restorations: Vec<Restoration>,
 }

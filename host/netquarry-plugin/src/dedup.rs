@@ -1,8 +1,12 @@
 //! Calls of deduplication strategies, and the blocks as they see them.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use netquarry_core::dedup::{Banding, BlockSet, BlockSummary, KernelError, Removal, Shingling, SimilarPair, Structure};
+use netquarry_core::dedup::{
+    Banding, BlockSet, BlockSummary, Decisions, Hashing, KernelError, Removal, Restoration, Shingling, SimilarPair,
+    Structure,
+};
 use wasmtime::component::Resource;
 
 use crate::bindings::dedup_strategy::netquarry::plugin::blocks;
@@ -32,13 +36,13 @@ impl DedupStrategy {
         self.caller.plugin()
     }
 
-    /// Which blocks go, sorted; each one's survivor stays.
+    /// Which blocks go and which come back, each sorted; the survivor of one that goes stays.
     ///
     /// # Errors
     ///
-    /// Where the call fails, or the answer names blocks that do not exist, a block twice, or a survivor that goes too.
-    /// Nothing is then known to be a duplicate.
-    pub fn run(&self, blocks: &Arc<dyn BlockSet>) -> Result<Vec<Removal>, CallError> {
+    /// Where the call fails, or the answer names blocks that do not exist, a block twice, a survivor that goes too, or
+    /// brings back what is there. Nothing is then decided.
+    pub fn run(&self, blocks: &Arc<dyn BlockSet>) -> Result<Decisions, CallError> {
         let item = format!("{} blocks", blocks.len());
         let task = Task { stage: "deduplicate", item: &item };
         let answer = self.caller.call(
@@ -51,8 +55,25 @@ impl DedupStrategy {
                 instance.call_deduplicate(store, borrow)
             },
         )?;
-        removals(blocks.len(), answer).map_err(|reason| self.caller.unacceptable(task, reason))
+        let decisions = removals(blocks.len(), answer.removals).and_then(|removals| {
+            let restorations = restorations(blocks.len()..blocks.total(), answer.restorations)?;
+            Ok(Decisions { removals, restorations })
+        });
+        decisions.map_err(|reason| self.caller.unacceptable(task, reason))
     }
+}
+
+fn restorations(removed: Range<u32>, mut answer: Vec<blocks::Restoration>) -> Result<Vec<Restoration>, String> {
+    if let Some(other) = answer.iter().find(|restoration| !removed.contains(&restoration.block)) {
+        let Range { start, end } = removed;
+        return Err(format!("it restores block {}, and {start} to {end} were removed", other.block));
+    }
+    answer.sort_by_key(|restoration| restoration.block);
+    if let Some(twice) = answer.windows(2).find(|pair| pair[0].block == pair[1].block) {
+        return Err(format!("it restores block {} twice", twice[0].block));
+    }
+    let converted = |blocks::Restoration { block, reason }| Restoration { block, reason };
+    Ok(answer.into_iter().map(converted).collect())
 }
 
 fn removals(count: u32, answer: Vec<blocks::Removal>) -> Result<Vec<Removal>, String> {
@@ -95,14 +116,14 @@ impl State {
 
     fn blocks_with(&self, handle: &Resource<BlockSetHandle>, block: u32) -> wasmtime::Result<Arc<dyn BlockSet>> {
         let blocks = self.blocks(handle)?;
-        check_block(block, blocks.len())?;
+        check_block(block, blocks.total())?;
         Ok(blocks)
     }
 
     fn blocks_of(&self, handle: &Resource<BlockSetHandle>, members: &[u32]) -> wasmtime::Result<Arc<dyn BlockSet>> {
         let blocks = self.blocks(handle)?;
         if let Some(last) = members.last() {
-            check_block(*last, blocks.len())?;
+            check_block(*last, blocks.total())?;
         }
         match members.windows(2).find(|pair| pair[0] >= pair[1]) {
             Some(pair) => Err(misuse(format!("members are not ascending: {} stands before {}", pair[0], pair[1]))),
@@ -127,6 +148,17 @@ fn shingling(shingling: &blocks::Shingling) -> Result<Shingling, KernelError> {
     Ok(Shingling { normalisation, width: shingling.width })
 }
 
+fn hashing(hashing: &blocks::Hashing) -> Result<Hashing, KernelError> {
+    Hashing { family: hashing.family.parse()?, permutations: hashing.permutations }.check()
+}
+
+/// What the candidates among blocks are found with.
+fn candidates(options: &blocks::Shingling, banding: &blocks::Banding) -> Result<(Shingling, Banding), KernelError> {
+    let hashing = hashing(&banding.hashing)?;
+    let banding = Banding { hashing, bands: banding.bands, rows: banding.rows }.check()?;
+    Ok((shingling(options)?, banding))
+}
+
 /// Runs a kernel with checked options.
 fn kernel<T>(result: Result<T, KernelError>) -> Kernel<T> {
     Ok(result.map_err(|error| error.to_string()))
@@ -139,6 +171,15 @@ impl blocks::HostBlockSet for State {
         Ok(self.blocks(&handle)?.len())
     }
 
+    fn total(&mut self, handle: Resource<BlockSetHandle>) -> wasmtime::Result<u32> {
+        Ok(self.blocks(&handle)?.total())
+    }
+
+    fn positions(&mut self, handle: Resource<BlockSetHandle>) -> wasmtime::Result<Vec<u32>> {
+        let blocks = self.blocks(&handle)?;
+        Ok((0..blocks.total()).map(|block| blocks.position(block)).collect())
+    }
+
     fn summaries(
         &mut self,
         handle: Resource<BlockSetHandle>,
@@ -146,7 +187,7 @@ impl blocks::HostBlockSet for State {
         count: u32,
     ) -> wasmtime::Result<Vec<blocks::BlockSummary>> {
         let blocks = self.blocks(&handle)?;
-        let end = start.saturating_add(count).min(blocks.len());
+        let end = start.saturating_add(count).min(blocks.total());
         Ok((start..end).map(|block| blocks.summary(block).into()).collect())
     }
 
@@ -174,11 +215,11 @@ impl blocks::HostBlockSet for State {
         handle: Resource<BlockSetHandle>,
         block: u32,
         options: blocks::Shingling,
-        permutations: u32,
+        signing: blocks::Hashing,
     ) -> Kernel<Vec<u32>> {
         let blocks = self.blocks_with(&handle, block)?;
-        let options = Banding { permutations, bands: 1, rows: 1 }.check().and_then(|_| shingling(&options));
-        kernel(options.map(|options| blocks.signature(block, options, permutations)))
+        let options = hashing(&signing).and_then(|hashing| Ok((shingling(&options)?, hashing)));
+        kernel(options.map(|(options, hashing)| blocks.signature(block, options, hashing)))
     }
 
     fn candidate_pairs(
@@ -189,11 +230,21 @@ impl blocks::HostBlockSet for State {
         banding: blocks::Banding,
     ) -> Kernel<Vec<blocks::Pair>> {
         let blocks = self.blocks_of(&handle, &members)?;
-        let blocks::Banding { permutations, bands, rows } = banding;
-        let banding = Banding { permutations, bands, rows }.check();
-        let options = banding.and_then(|banding| Ok((shingling(&options)?, banding)));
+        let options = candidates(&options, &banding);
         let pairs = options.map(|(options, banding)| blocks.candidate_pairs(&members, options, banding));
         kernel(pairs.map(|pairs| pairs.into_iter().map(|(first, second)| blocks::Pair { first, second }).collect()))
+    }
+
+    fn candidate_groups(
+        &mut self,
+        handle: Resource<BlockSetHandle>,
+        members: Vec<u32>,
+        options: blocks::Shingling,
+        banding: blocks::Banding,
+    ) -> Kernel<Vec<Vec<u32>>> {
+        let blocks = self.blocks_of(&handle, &members)?;
+        let options = candidates(&options, &banding);
+        kernel(options.map(|(options, banding)| blocks.candidate_groups(&members, options, banding)))
     }
 
     fn jaccard(
@@ -204,7 +255,7 @@ impl blocks::HostBlockSet for State {
         options: blocks::Shingling,
     ) -> Kernel<Vec<f64>> {
         let blocks = self.blocks_with(&handle, block)?;
-        others.iter().try_for_each(|other| check_block(*other, blocks.len()))?;
+        others.iter().try_for_each(|other| check_block(*other, blocks.total()))?;
         kernel(shingling(&options).map(|options| blocks.jaccard(block, &others, options)))
     }
 
@@ -219,6 +270,17 @@ impl blocks::HostBlockSet for State {
     ) -> wasmtime::Result<Vec<String>> {
         let blocks = self.blocks_of(&handle, &members)?;
         Ok(blocks.structure_digests(&members).iter().map(|digest| hexadecimal(digest)).collect())
+    }
+
+    fn structural_jaccard(
+        &mut self,
+        handle: Resource<BlockSetHandle>,
+        block: u32,
+        others: Vec<u32>,
+    ) -> wasmtime::Result<Vec<f64>> {
+        let blocks = self.blocks_with(&handle, block)?;
+        others.iter().try_for_each(|other| check_block(*other, blocks.total()))?;
+        Ok(blocks.structural_jaccard(block, &others))
     }
 
     fn structural_pairs(

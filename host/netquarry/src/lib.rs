@@ -18,6 +18,7 @@ mod hints;
 pub mod interrupt;
 pub mod interval;
 pub mod library;
+pub mod models;
 pub mod problem;
 pub mod quantity;
 pub mod report;

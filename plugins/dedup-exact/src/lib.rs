@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use netquarry_sdk::dedup::{Blocks, DedupStrategy, Removal};
+use netquarry_sdk::dedup::{Blocks, Decisions, DedupStrategy, Removal};
 use netquarry_sdk::{ConfigurationError, Plugin};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -39,7 +39,7 @@ impl Plugin for Exact {
 }
 
 impl DedupStrategy for Exact {
-    fn deduplicate(&self, blocks: &dyn Blocks) -> Result<Vec<Removal>, String> {
+    fn deduplicate(&self, blocks: &dyn Blocks) -> Result<Decisions, String> {
         let Configuration { prefer, prefixes } = &self.configuration;
         let summaries = summaries(blocks);
         let mut by_code: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
@@ -63,7 +63,7 @@ impl DedupStrategy for Exact {
             }));
         }
         removals.sort_by_key(|removal| removal.block);
-        Ok(removals)
+        Ok(removals.into())
     }
 }
 
@@ -87,8 +87,8 @@ mod tests {
 
     fn removed(configuration: &str) -> Vec<(u32, u32)> {
         let exact = configured::<Exact>(configuration).expect("the configuration is right");
-        let removals = exact.deduplicate(&blocks()).expect("it has no reason to fail");
-        removals.iter().map(|removal| (removal.block, removal.survivor)).collect()
+        let decisions = exact.deduplicate(&blocks()).expect("it has no reason to fail");
+        decisions.removals.iter().map(|removal| (removal.block, removal.survivor)).collect()
     }
 
     #[test]

@@ -3,14 +3,13 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use netquarry_sdk::dedup::{Banding, BlockSummary, Blocks, DedupStrategy, Removal, Shingling};
+use netquarry_sdk::dedup::{Banding, BlockSummary, Blocks, Decisions, DedupStrategy, Hashing, Removal, Shingling};
 use netquarry_sdk::{ConfigurationError, Plugin};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use survivor::family;
 use survivor::grouping::Groups;
 use survivor::{Criterion, compare, matched_prefix, summaries};
-
-mod family;
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -37,6 +36,8 @@ pub struct Configuration {
     /// normalisation in which they are the least similar.
     #[schemars(length(min = 1))]
     pub normalisations: Vec<String>,
+    /// Where the hash functions of MinHash signatures come from, by the host's name for it.
+    pub hash_family: String,
     /// Hash values per MinHash signature.
     pub permutations: u32,
     /// Bands of a signature; blocks are compared when one band agrees.
@@ -67,6 +68,7 @@ impl Default for Configuration {
             prefixes: Vec::new(),
             shingle_width: 10,
             normalisations: vec!["code".to_owned(), "class".to_owned()],
+            hash_family: "minhash-rs".to_owned(),
             permutations: 256,
             bands: 13,
             rows: 19,
@@ -85,28 +87,25 @@ impl Plugin for Lexical {
     type Configuration = Configuration;
 
     fn new(configuration: Configuration) -> Result<Self, ConfigurationError> {
-        let refuse = |pointer: String, message: &str| Err(ConfigurationError { pointer, message: message.to_owned() });
-        let is_similarity = |value: f64| (0.0..=1.0).contains(&value);
-        if !is_similarity(configuration.threshold) {
-            return refuse("/threshold".to_owned(), "a similarity is between 0 and 1");
-        }
+        let refuse = |pointer: &str, message: &str| {
+            Err(ConfigurationError { pointer: pointer.to_owned(), message: message.to_owned() })
+        };
+        survivor::check_similarity("/threshold", configuration.threshold)?;
         for (family, threshold) in &configuration.family_thresholds {
-            if !is_similarity(*threshold) {
-                return refuse(format!("/family_thresholds/{family}"), "a similarity is between 0 and 1");
-            }
+            survivor::check_similarity(&format!("/family_thresholds/{family}"), *threshold)?;
         }
         if configuration.normalisations.is_empty() {
-            return refuse("/normalisations".to_owned(), "at least one normalisation is needed");
+            return refuse("/normalisations", "at least one normalisation is needed");
         }
         if configuration.keep == 0 {
-            return refuse("/keep".to_owned(), "at least one block of a component stays");
+            return refuse("/keep", "at least one block of a component stays");
         }
         Ok(Self { configuration })
     }
 }
 
 impl DedupStrategy for Lexical {
-    fn deduplicate(&self, blocks: &dyn Blocks) -> Result<Vec<Removal>, String> {
+    fn deduplicate(&self, blocks: &dyn Blocks) -> Result<Decisions, String> {
         let corpus = Corpus::read(blocks, &self.configuration);
         let removals = match self.configuration.linkage {
             Linkage::Star => corpus.stars(),
@@ -114,7 +113,7 @@ impl DedupStrategy for Lexical {
         };
         let mut removals = removals?;
         removals.sort_by_key(|removal| removal.block);
-        Ok(removals)
+        Ok(removals.into())
     }
 }
 
@@ -151,14 +150,11 @@ impl<'a> Corpus<'a> {
 
     /// Groups of blocks whose signatures collide, directly or through others; each is ascending.
     fn candidate_groups(&self) -> Result<Vec<Vec<u32>>, String> {
-        let Configuration { permutations, bands, rows, .. } = *self.configuration;
+        let Configuration { hash_family, permutations, bands, rows, .. } = self.configuration;
+        let hashing = Hashing { family: hash_family.clone(), permutations: *permutations };
+        let banding = Banding { hashing, bands: *bands, rows: *rows };
         let all: Vec<u32> = (0..self.blocks.count()).collect();
-        let banding = Banding { permutations, bands, rows };
-        let mut groups = Groups::new(self.blocks.count());
-        for pair in self.blocks.candidate_pairs(&all, &self.shinglings[0], banding)? {
-            groups.join(pair.first, pair.second);
-        }
-        Ok(groups.of(&all))
+        self.blocks.candidate_groups(&all, &self.shinglings[0], &banding)
     }
 
     /// From the best block to the worst, each one that stays removes its near-duplicates.
@@ -181,22 +177,22 @@ impl<'a> Corpus<'a> {
     fn components(&self) -> Result<Vec<Removal>, String> {
         let mut removals = Vec::new();
         for candidates in self.candidate_groups()? {
-            let mut groups = Groups::new(self.blocks.count());
-            for (index, block) in candidates.iter().enumerate() {
+            let count = u32::try_from(candidates.len()).expect("blocks are numbered with 32 bits");
+            // By their places among the candidates.
+            let mut groups = Groups::new(count);
+            for (place, block) in (0..).zip(&candidates) {
                 // Whatever is joined already need not be compared: only the components matter.
-                let others: Vec<u32> = candidates[index + 1..]
-                    .iter()
-                    .copied()
-                    .filter(|other| !groups.are_joined(*block, *other))
-                    .collect();
-                for (other, similarity) in self.near(*block, &others)? {
+                let others: Vec<u32> = (place + 1..count).filter(|other| !groups.are_joined(place, *other)).collect();
+                let blocks: Vec<u32> = others.iter().map(|other| candidates[*other as usize]).collect();
+                for ((_, similarity), other) in self.near(*block, &blocks)?.into_iter().zip(others) {
                     if similarity.is_some() {
-                        groups.join(*block, other);
+                        groups.join(place, other);
                     }
                 }
             }
-            for component in groups.of(&candidates) {
-                removals.extend(self.reduce(component)?);
+            let places: Vec<u32> = (0..count).collect();
+            for component in groups.of(&places) {
+                removals.extend(self.reduce(component.iter().map(|place| candidates[*place as usize]).collect())?);
             }
         }
         Ok(removals)

@@ -22,8 +22,8 @@ fn chain() -> MemoryBlocks {
 
 fn run(blocks: &MemoryBlocks, configuration: &str) -> Vec<(u32, u32)> {
     let lexical = configured::<Lexical>(configuration).expect("the configuration is right");
-    let removals = lexical.deduplicate(blocks).expect("it has no reason to fail");
-    removals.iter().map(|removal| (removal.block, removal.survivor)).collect()
+    let decisions = lexical.deduplicate(blocks).expect("it has no reason to fail");
+    decisions.removals.iter().map(|removal| (removal.block, removal.survivor)).collect()
 }
 
 #[test]

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use netquarry_sdk::dedup::{BlockSummary, Blocks, DedupStrategy, Removal, Shingling};
+use netquarry_sdk::dedup::{BlockSummary, Blocks, Decisions, DedupStrategy, Removal, Shingling, SimilarPair};
 use netquarry_sdk::{ConfigurationError, Plugin};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use survivor::{Criterion, compare, summaries};
+use survivor::{Criterion, all_summaries, compare, summaries};
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -21,11 +21,22 @@ pub struct Configuration {
     pub compare_empty: bool,
     /// What makes the block better that stays, in turn; where all are equal, the first one stays.
     pub prefer: Vec<Criterion>,
+    pub order: Order,
     /// Consecutive tokens per shingle.
     #[schemars(range(min = 1))]
     pub shingle_width: u32,
     /// How tokens are normalised, by the host's name for it.
     pub normalisation: String,
+}
+
+/// The order in which blocks are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// That of the blocks.
+    Position,
+    /// A block stands where the first one of the same code stood, which may have been removed.
+    FirstCopy,
 }
 
 impl Default for Configuration {
@@ -35,6 +46,7 @@ impl Default for Configuration {
             lexical_floor: 0.9,
             compare_empty: false,
             prefer: survivor::DEFAULT.to_vec(),
+            order: Order::Position,
             shingle_width: 10,
             normalisation: "class".to_owned(),
         }
@@ -52,20 +64,14 @@ impl Plugin for Structural {
     type Configuration = Configuration;
 
     fn new(configuration: Configuration) -> Result<Self, ConfigurationError> {
-        for (pointer, value) in
-            [("/threshold", configuration.threshold), ("/lexical_floor", configuration.lexical_floor)]
-        {
-            if !(0.0..=1.0).contains(&value) {
-                let message = "a similarity is between 0 and 1".to_owned();
-                return Err(ConfigurationError { pointer: pointer.to_owned(), message });
-            }
-        }
+        survivor::check_similarity("/threshold", configuration.threshold)?;
+        survivor::check_similarity("/lexical_floor", configuration.lexical_floor)?;
         Ok(Self { configuration })
     }
 }
 
 impl DedupStrategy for Structural {
-    fn deduplicate(&self, blocks: &dyn Blocks) -> Result<Vec<Removal>, String> {
+    fn deduplicate(&self, blocks: &dyn Blocks) -> Result<Decisions, String> {
         let shingling = Shingling {
             normalisation: self.configuration.normalisation.clone(),
             width: self.configuration.shingle_width,
@@ -76,11 +82,12 @@ impl DedupStrategy for Structural {
             configuration: &self.configuration,
             shingling,
             summaries: summaries(blocks),
+            ranks: ranks(blocks, self.configuration.order),
             removed: vec![None; count as usize],
         };
         deciding.remove_equal()?;
         deciding.remove_near()?;
-        Ok(deciding.removals())
+        Ok(deciding.removals().into())
     }
 }
 
@@ -90,7 +97,22 @@ struct Deciding<'a> {
     configuration: &'a Configuration,
     shingling: Shingling,
     summaries: Vec<BlockSummary>,
+    /// Which block comes before which.
+    ranks: Vec<u32>,
     removed: Vec<Option<Removed>>,
+}
+
+fn ranks(blocks: &dyn Blocks, order: Order) -> Vec<u32> {
+    let mut positions = blocks.positions();
+    if order == Order::FirstCopy {
+        let summaries = all_summaries(blocks);
+        let mut first: BTreeMap<&str, u32> = BTreeMap::new();
+        for (summary, position) in summaries.iter().zip(&positions) {
+            first.entry(&summary.sha256).and_modify(|first| *first = (*first).min(*position)).or_insert(*position);
+        }
+        positions = summaries.iter().map(|summary| first[&*summary.sha256]).collect();
+    }
+    positions
 }
 
 #[derive(Clone, Copy)]
@@ -110,7 +132,7 @@ impl Deciding<'_> {
             by_structure.entry(digest).or_default().push(block);
         }
         for mut waiting in by_structure.into_values() {
-            waiting.sort_by(|first, second| self.compare(*first, *second));
+            waiting.sort_by(|first, second| self.compare(*first, *second).then(self.in_order(*first, *second)));
             while let Some((survivor, others)) = waiting.split_first() {
                 let (survivor, others) = (*survivor, others.to_vec());
                 let is_close = self.are_close(survivor, &others)?;
@@ -128,7 +150,15 @@ impl Deciding<'_> {
     /// Of each pair of near-duplicates the worse one goes, pair by pair in the order of the blocks, unless one of them
     /// is gone by then.
     fn remove_near(&mut self) -> Result<(), String> {
-        for pair in self.blocks.structural_pairs(&self.members(), self.configuration.threshold) {
+        let mut pairs = self.blocks.structural_pairs(&self.members(), self.configuration.threshold);
+        for pair in &mut pairs {
+            if self.in_order(pair.first, pair.second).is_gt() {
+                (pair.first, pair.second) = (pair.second, pair.first);
+            }
+        }
+        let ranks = |pair: &SimilarPair| [pair.first, pair.second].map(|block| self.ranks[block as usize]);
+        pairs.sort_by_key(ranks);
+        for pair in pairs {
             let is_gone = |block: u32| self.removed[block as usize].is_some();
             if is_gone(pair.first) || is_gone(pair.second) || !self.are_close(pair.first, &[pair.second])?[0] {
                 continue;
@@ -164,6 +194,10 @@ impl Deciding<'_> {
         compare(&self.configuration.prefer, first, second)
     }
 
+    fn in_order(&self, first: u32, second: u32) -> std::cmp::Ordering {
+        self.ranks[first as usize].cmp(&self.ranks[second as usize])
+    }
+
     fn remove(&mut self, block: u32, removed: Removed) {
         self.removed[block as usize] = Some(removed);
     }
@@ -195,8 +229,8 @@ mod tests {
 
     fn run(blocks: &MemoryBlocks, configuration: &str) -> Vec<(u32, u32, String)> {
         let structural = configured::<Structural>(configuration).expect("the configuration is right");
-        let removals = structural.deduplicate(blocks).expect("it has no reason to fail");
-        removals.into_iter().map(|removal| (removal.block, removal.survivor, removal.reason)).collect()
+        let decisions = structural.deduplicate(blocks).expect("it has no reason to fail");
+        decisions.removals.into_iter().map(|removal| (removal.block, removal.survivor, removal.reason)).collect()
     }
 
     const WITHOUT_TOKENS: &str = r#"{"lexical_floor": 0, "prefer": ["level"], "threshold": 0.6}"#;
@@ -222,6 +256,22 @@ mod tests {
         blocks.add("c", "A( B( C( D( E( F(").level = 5;
         let expected = [removed(0, 2, "structural_near"), removed(1, 2, "structural_near")];
         assert_eq!(run(&blocks, WITHOUT_TOKENS), expected);
+    }
+
+    /// The last one is a copy of the second, and was removed.
+    #[test]
+    fn a_block_can_stand_where_its_first_copy_stood() {
+        let mut blocks = MemoryBlocks::default();
+        blocks.add("a", "A( B( C( D(");
+        blocks.add("b", "A( B( C( D( E(");
+        blocks.add("c", "A( B( C( D( F(");
+        blocks.add("copy of c", "A( B( C( D( F(");
+        blocks.remove_last(1);
+        let first_copy = r#"{"lexical_floor": 0, "prefer": [], "threshold": 0.8, "order": "first_copy"}"#;
+        assert_eq!(run(&blocks, first_copy), [removed(1, 0, "structural_near"), removed(2, 0, "structural_near")]);
+        blocks.move_to(3, 0);
+        blocks.move_to(0, 3);
+        assert_eq!(run(&blocks, first_copy), [removed(0, 2, "structural_near")]);
     }
 
     #[test]

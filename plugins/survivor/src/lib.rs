@@ -1,11 +1,14 @@
 //! Which of several duplicates stays, and what else the deduplication strategies share.
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
+use netquarry_sdk::ConfigurationError;
 use netquarry_sdk::dedup::{BlockSummary, Blocks};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub mod family;
 pub mod grouping;
 
 /// One thing in which a block can be better than another.
@@ -51,11 +54,59 @@ fn accuracy(summary: &BlockSummary) -> f64 {
     summary.accuracy.unwrap_or(f64::NEG_INFINITY)
 }
 
-/// All summaries, fetched in pieces of a good size.
+/// The summaries of all blocks that are left, fetched in pieces of a good size.
 pub fn summaries(blocks: &dyn Blocks) -> Vec<BlockSummary> {
+    summaries_up_to(blocks, blocks.count())
+}
+
+/// Likewise, and behind them those of the blocks that were removed.
+pub fn all_summaries(blocks: &dyn Blocks) -> Vec<BlockSummary> {
+    summaries_up_to(blocks, blocks.total())
+}
+
+fn summaries_up_to(blocks: &dyn Blocks, count: u32) -> Vec<BlockSummary> {
     const PIECE: u32 = 1000;
-    let count = blocks.count();
-    (0..count).step_by(PIECE as usize).flat_map(|start| blocks.summaries(start, PIECE)).collect()
+    (0..count).step_by(PIECE as usize).flat_map(|start| blocks.summaries(start, PIECE.min(count - start))).collect()
+}
+
+/// The blocks that were removed whose names begin with the prefix and whose code none that is left has: the best first, and
+/// of equals the one that came first. `summaries` are those of all blocks.
+pub fn removed_of(
+    blocks: &dyn Blocks,
+    summaries: &[BlockSummary],
+    left: &BTreeSet<u32>,
+    prefix: &str,
+    prefer: &[Criterion],
+) -> Vec<u32> {
+    let codes: BTreeSet<&str> = left.iter().map(|block| &*summaries[*block as usize].sha256).collect();
+    let prefix = [prefix.to_owned()];
+    let positions = blocks.positions();
+    let is_wanted = |block: &u32| {
+        let BlockSummary { name, sha256, .. } = &summaries[*block as usize];
+        matched_prefix(name, &prefix).is_some() && !codes.contains(&**sha256)
+    };
+    let mut found: Vec<u32> = (blocks.count()..blocks.total()).filter(is_wanted).collect();
+    found.sort_by(|first, second| {
+        let [better, worse] = [first, second].map(|block| &summaries[*block as usize]);
+        let place = |block: &u32| positions[*block as usize];
+        compare(prefer, better, worse).then(place(first).cmp(&place(second)))
+    });
+    found
+}
+
+/// Those that are left and whose names begin with the prefix.
+pub fn left_of(summaries: &[BlockSummary], left: &BTreeSet<u32>, prefix: &str) -> Vec<u32> {
+    let prefix = [prefix.to_owned()];
+    let is_wanted = |block: &&u32| matched_prefix(&summaries[**block as usize].name, &prefix).is_some();
+    left.iter().filter(is_wanted).copied().collect()
+}
+
+/// Refuses what is no similarity, at this place of a configuration.
+pub fn check_similarity(pointer: &str, value: f64) -> Result<(), ConfigurationError> {
+    if (0.0..=1.0).contains(&value) {
+        return Ok(());
+    }
+    Err(ConfigurationError { pointer: pointer.to_owned(), message: "a similarity is between 0 and 1".to_owned() })
 }
 
 /// The position of the first prefix with which the name begins. Only letters and digits of ASCII count, whatever their

@@ -3,23 +3,44 @@
 use crate::Plugin;
 use crate::bindings::dedup_strategy::netquarry::plugin::blocks::BlockSet;
 pub use crate::bindings::dedup_strategy::netquarry::plugin::blocks::{
-    Banding, BlockSummary, Pair, Removal, Shingling, SimilarPair, Structure,
+    Banding, BlockSummary, Decisions, Hashing, Pair, Removal, Restoration, Shingling, SimilarPair, Structure,
 };
 
 /// A plugin of the kind `dedup-strategy`.
 pub trait DedupStrategy: Plugin {
-    /// Looks at the whole set and returns what goes, sorted by block.
+    /// Looks at the whole set and returns what goes and what comes back, each sorted by block.
     ///
     /// # Errors
     ///
-    /// A sentence; nothing is then removed by the strategy.
-    fn deduplicate(&self, blocks: &dyn Blocks) -> Result<Vec<Removal>, String>;
+    /// A sentence; nothing is then decided by the strategy.
+    fn deduplicate(&self, blocks: &dyn Blocks) -> Result<Decisions, String>;
 }
 
-/// The blocks, numbered from 0, and the host's kernels over them. The host's own are behind a resource; a test brings
-/// an implementation of its own.
+/// Most strategies only remove.
+impl From<Vec<Removal>> for Decisions {
+    fn from(removals: Vec<Removal>) -> Self {
+        Self { removals, restorations: Vec::new() }
+    }
+}
+
+/// Some only bring back.
+impl From<Vec<Restoration>> for Decisions {
+    fn from(restorations: Vec<Restoration>) -> Self {
+        Self { removals: Vec::new(), restorations }
+    }
+}
+
+/// The blocks, numbered from 0, and the host's kernels over them. Those that earlier strategies removed have the numbers
+/// behind those that are left. The host's own are behind a resource; a test brings an implementation of its own.
 pub trait Blocks {
+    /// The number of blocks that are left.
     fn count(&self) -> u32;
+
+    /// The number of blocks that are left or were removed.
+    fn total(&self) -> u32;
+
+    /// The number that each block had before any strategy removed one, in the order of their numbers now.
+    fn positions(&self) -> Vec<u32>;
 
     /// At most `count` summaries from `start` on.
     fn summaries(&self, start: u32, count: u32) -> Vec<BlockSummary>;
@@ -33,10 +54,18 @@ pub trait Blocks {
     /// The number of distinct shingles.
     fn shingle_count(&self, block: u32, shingling: &Shingling) -> Result<u32, String>;
 
-    fn signature(&self, block: u32, shingling: &Shingling, permutations: u32) -> Result<Vec<u32>, String>;
+    fn signature(&self, block: u32, shingling: &Shingling, hashing: &Hashing) -> Result<Vec<u32>, String>;
 
     /// Pairs of members that collide in some band; sorted.
-    fn candidate_pairs(&self, members: &[u32], shingling: &Shingling, banding: Banding) -> Result<Vec<Pair>, String>;
+    fn candidate_pairs(&self, members: &[u32], shingling: &Shingling, banding: &Banding) -> Result<Vec<Pair>, String>;
+
+    /// The members that collide in some band, directly or through others; each group is ascending.
+    fn candidate_groups(
+        &self,
+        members: &[u32],
+        shingling: &Shingling,
+        banding: &Banding,
+    ) -> Result<Vec<Vec<u32>>, String>;
 
     /// Exact Jaccard similarity of the shingle sets of `block` and each of `others`.
     fn jaccard(&self, block: u32, others: &[u32], shingling: &Shingling) -> Result<Vec<f64>, String>;
@@ -47,6 +76,9 @@ pub trait Blocks {
     /// SHA-256 of the structures of all members, as hexadecimal digits.
     fn structure_digests(&self, members: &[u32]) -> Vec<String>;
 
+    /// The Jaccard similarity of the structures of `block` and each of `others`; 0 for two empty ones.
+    fn structural_jaccard(&self, block: u32, others: &[u32]) -> Vec<f64>;
+
     /// Pairs of members whose structures reach the similarity; sorted.
     fn structural_pairs(&self, members: &[u32], threshold: f64) -> Vec<SimilarPair>;
 }
@@ -54,6 +86,14 @@ pub trait Blocks {
 impl Blocks for BlockSet {
     fn count(&self) -> u32 {
         self.len()
+    }
+
+    fn total(&self) -> u32 {
+        self.total()
+    }
+
+    fn positions(&self) -> Vec<u32> {
+        self.positions()
     }
 
     fn summaries(&self, start: u32, count: u32) -> Vec<BlockSummary> {
@@ -72,12 +112,21 @@ impl Blocks for BlockSet {
         self.shingle_count(block, shingling)
     }
 
-    fn signature(&self, block: u32, shingling: &Shingling, permutations: u32) -> Result<Vec<u32>, String> {
-        self.signature(block, shingling, permutations)
+    fn signature(&self, block: u32, shingling: &Shingling, hashing: &Hashing) -> Result<Vec<u32>, String> {
+        self.signature(block, shingling, hashing)
     }
 
-    fn candidate_pairs(&self, members: &[u32], shingling: &Shingling, banding: Banding) -> Result<Vec<Pair>, String> {
+    fn candidate_pairs(&self, members: &[u32], shingling: &Shingling, banding: &Banding) -> Result<Vec<Pair>, String> {
         self.candidate_pairs(members, shingling, banding)
+    }
+
+    fn candidate_groups(
+        &self,
+        members: &[u32],
+        shingling: &Shingling,
+        banding: &Banding,
+    ) -> Result<Vec<Vec<u32>>, String> {
+        self.candidate_groups(members, shingling, banding)
     }
 
     fn jaccard(&self, block: u32, others: &[u32], shingling: &Shingling) -> Result<Vec<f64>, String> {
@@ -90,6 +139,10 @@ impl Blocks for BlockSet {
 
     fn structure_digests(&self, members: &[u32]) -> Vec<String> {
         self.structure_digests(members)
+    }
+
+    fn structural_jaccard(&self, block: u32, others: &[u32]) -> Vec<f64> {
+        self.structural_jaccard(block, others)
     }
 
     fn structural_pairs(&self, members: &[u32], threshold: f64) -> Vec<SimilarPair> {

@@ -37,7 +37,7 @@ macro_rules! export {
         $crate::__export!($plugin, dedup_strategy, DedupStrategy, {
             fn deduplicate(
                 blocks: &$crate::bindings::dedup_strategy::BlockSet,
-            ) -> ::std::result::Result<::std::vec::Vec<$crate::dedup::Removal>, ::std::string::String> {
+            ) -> ::std::result::Result<$crate::dedup::Decisions, ::std::string::String> {
                 with_plugin(|plugin| $crate::dedup::DedupStrategy::deduplicate(plugin, blocks))
             }
         });

@@ -2,13 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::dedup::{Banding, BlockSummary, Blocks, Pair, Shingling, SimilarPair, Structure};
+use crate::dedup::{Banding, BlockSummary, Blocks, Hashing, Pair, Shingling, SimilarPair, Structure};
 
 /// Blocks in memory, with kernels that are simple to foresee: tokens are what blanks separate, every pair of members is
 /// a candidate, and the structure consists of the words that end in `(`.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryBlocks {
     blocks: Vec<(BlockSummary, String)>,
+    /// How many of the last ones were removed.
+    removed: u32,
+    /// Of those that have another than their number.
+    positions: BTreeMap<u32, u32>,
 }
 
 impl MemoryBlocks {
@@ -26,6 +30,16 @@ impl MemoryBlocks {
         };
         self.blocks.push((summary, code.to_owned()));
         &mut self.blocks.last_mut().expect("one was added").0
+    }
+
+    /// Says that so many of the last ones were removed by earlier strategies.
+    pub fn remove_last(&mut self, count: u32) {
+        self.removed = count;
+    }
+
+    /// Says which number a block had before any strategy removed one; no two blocks may have had the same.
+    pub fn move_to(&mut self, block: u32, position: u32) {
+        self.positions.insert(block, position);
     }
 
     fn text(&self, block: u32) -> &str {
@@ -50,7 +64,15 @@ fn pairs(members: &[u32]) -> impl Iterator<Item = (u32, u32)> {
 
 impl Blocks for MemoryBlocks {
     fn count(&self) -> u32 {
+        self.total() - self.removed
+    }
+
+    fn total(&self) -> u32 {
         u32::try_from(self.blocks.len()).expect("a test has few blocks")
+    }
+
+    fn positions(&self) -> Vec<u32> {
+        (0..self.total()).map(|block| self.positions.get(&block).copied().unwrap_or(block)).collect()
     }
 
     fn summaries(&self, start: u32, count: u32) -> Vec<BlockSummary> {
@@ -69,12 +91,16 @@ impl Blocks for MemoryBlocks {
         Ok(u32::try_from(self.shingles(block, shingling.width).len()).expect("a test has few tokens"))
     }
 
-    fn signature(&self, _: u32, _: &Shingling, permutations: u32) -> Result<Vec<u32>, String> {
-        Ok(vec![0; permutations as usize])
+    fn signature(&self, _: u32, _: &Shingling, hashing: &Hashing) -> Result<Vec<u32>, String> {
+        Ok(vec![0; hashing.permutations as usize])
     }
 
-    fn candidate_pairs(&self, members: &[u32], _: &Shingling, _: Banding) -> Result<Vec<Pair>, String> {
+    fn candidate_pairs(&self, members: &[u32], _: &Shingling, _: &Banding) -> Result<Vec<Pair>, String> {
         Ok(pairs(members).map(|(first, second)| Pair { first, second }).collect())
+    }
+
+    fn candidate_groups(&self, members: &[u32], _: &Shingling, _: &Banding) -> Result<Vec<Vec<u32>>, String> {
+        Ok(if members.len() > 1 { vec![members.to_vec()] } else { Vec::new() })
     }
 
     fn jaccard(&self, block: u32, others: &[u32], shingling: &Shingling) -> Result<Vec<f64>, String> {
@@ -97,10 +123,14 @@ impl Blocks for MemoryBlocks {
         members.iter().map(|member| self.structure(*member).sha256).collect()
     }
 
-    fn structural_pairs(&self, members: &[u32], threshold: f64) -> Vec<SimilarPair> {
+    fn structural_jaccard(&self, block: u32, others: &[u32]) -> Vec<f64> {
         let features = |block| -> BTreeSet<_> { self.structure(block).call_counts.into_iter().collect() };
+        others.iter().map(|other| jaccard(&features(block), &features(*other)).unwrap_or(0.0)).collect()
+    }
+
+    fn structural_pairs(&self, members: &[u32], threshold: f64) -> Vec<SimilarPair> {
         let pair = |(first, second)| {
-            let similarity = jaccard(&features(first), &features(second)).unwrap_or(0.0);
+            let similarity = self.structural_jaccard(first, &[second])[0];
             SimilarPair { first, second, similarity }
         };
         pairs(members).map(pair).filter(|pair| pair.similarity >= threshold).collect()

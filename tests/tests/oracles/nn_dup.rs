@@ -1,22 +1,23 @@
 //! Normalised tokens and structures, compared with NN-DUP's own.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use netquarry_core::dedup::{BlockSet, BlockSummary, Code, Normalisation, Shingling};
+use netquarry_core::dedup::{BlockSet, BlockSummary, Code, HashFamily, Hashing, Normalisation, Shingling};
 use netquarry_core::fingerprint::blocks::CodeBlocks;
 use netquarry_core::fingerprint::minhash::signature;
 use netquarry_core::fingerprint::shingles::Shingles;
 use netquarry_core::fingerprint::structure::structure;
 use netquarry_core::fingerprint::tokens::{class_tokens, code_tokens, normalised_tokens};
 use netquarry_core::syntax::{OutlineKind, PARSER_STACK_BYTES, outline};
+use netquarry_tests::packages::{python, unpacked};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-use super::{FOLDERS, python, standard_library};
+use super::{FOLDERS, standard_library};
 
 /// What NN-DUP makes of one code; digests are hexadecimal.
 #[derive(Deserialize)]
@@ -28,22 +29,8 @@ struct Response {
     parses: bool,
 }
 
-/// A distribution, unpacked once for all test runs. Nothing of it is installed anywhere else.
 fn distribution(requirement: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(requirement.replace("==", "-"));
-    if !folder.exists() {
-        let scratch = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a temporary folder can be made");
-        let mut pip = Command::new(python());
-        pip.env("PIP_ROOT_USER_ACTION", "ignore");
-        pip.args(["-m", "pip", "install", "--quiet", "--no-deps", "--only-binary", ":all:", "--target"]);
-        let status = pip.arg(scratch.path()).arg(requirement).status().expect("there is a Python");
-        assert!(status.success(), "pip cannot install {requirement}: {status}");
-        // Another test may have been faster.
-        if let Err(error) = fs::rename(scratch.path(), &folder) {
-            assert!(folder.exists(), "{requirement} cannot be kept: {error}");
-        }
-    }
-    folder
+    unpacked(Path::new(env!("CARGO_TARGET_TMPDIR")), &[requirement])
 }
 
 fn responses(folders: &[PathBuf]) -> Vec<Response> {
@@ -106,9 +93,10 @@ fn assert_kernels_agree(responses: &[Response]) {
     for (number, (Response { code, from, .. }, name)) in (0..).zip(responses.iter().zip(&names)) {
         let tokens = [normalised_tokens(code), code_tokens(code, name), class_tokens(code, name)];
         for (normalisation, tokens) in Normalisation::ALL.into_iter().zip(&tokens) {
-            let whole = signature(&Shingles::new(tokens, 10), 128);
+            let hashing = Hashing { family: HashFamily::MinhashRs, permutations: 128 };
+            let whole = signature(&Shingles::new(tokens, 10), hashing);
             let shingling = Shingling { normalisation, width: 10 };
-            assert_eq!(blocks.signature(number, shingling, 128), *whole, "{normalisation}, {from}:\n{code}");
+            assert_eq!(blocks.signature(number, shingling, hashing), *whole, "{normalisation}, {from}:\n{code}");
         }
         assert_eq!(blocks.structure(number), structure(code), "{from}:\n{code}");
     }

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use netquarry_corpus::fetch::{FetchOptions, fetch};
 use netquarry_corpus::load::load;
 use netquarry_tests::oracle::{Report, compare, python_files};
+use netquarry_tests::packages::python;
 
-use super::{FOLDERS, python, standard_library};
+use super::{FOLDERS, standard_library};
 
 fn check(files: &[PathBuf]) -> Report {
     let scratch = tempfile::tempdir().expect("a temporary folder can be made");

@@ -1,12 +1,16 @@
 //! Locality-sensitive hashing over signatures that are there already, with bands that are chosen at run time.
 
+use std::collections::{BTreeMap, HashMap};
+
+use petgraph::unionfind::UnionFind;
 use rayon::prelude::*;
 
-use crate::dedup::Banding;
+use crate::dedup::{Banding, HashFamily, Hashing};
 
 /// NN-DUP's: what `datasketch` chooses for 256 permutations and a threshold of 0.85. The last 9 of 256 values stay
 /// unused. A pair of similarity 0.90 becomes a candidate with a probability of 0.85, one of 0.95 with 0.998.
-pub const NN_DUP: Banding = Banding { permutations: 256, bands: 13, rows: 19 };
+pub const NN_DUP: Banding =
+    Banding { hashing: Hashing { family: HashFamily::Datasketch1, permutations: 256 }, bands: 13, rows: 19 };
 
 /// A block's number, and its signature.
 pub type Member<'s> = (u32, &'s [u32]);
@@ -19,6 +23,35 @@ pub fn candidate_pairs(members: &[Member<'_>], banding: Banding) -> Vec<(u32, u3
         (0..banding.bands as usize).into_par_iter().flat_map_iter(|band| band_pairs(members, band, rows)).collect();
     pairs.sort_unstable();
     pairs
+}
+
+/// The members that agree in all rows of some band with each other, directly or through others: groups of two at least, each
+/// ascending, in the order of their first ones.
+pub fn candidate_groups(members: &[Member<'_>], banding: Banding) -> Vec<Vec<u32>> {
+    let rows = banding.rows as usize;
+    // Places among the members, of whom each one points to the one before it in its bucket.
+    let links: Vec<Vec<(usize, usize)>> =
+        (0..banding.bands as usize).into_par_iter().map(|band| band_links(members, band, rows)).collect();
+    let mut sets = UnionFind::<usize>::new(members.len());
+    for (first, second) in links.into_iter().flatten() {
+        sets.union(first, second);
+    }
+    let mut groups: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
+    let mut first_of = HashMap::new();
+    for (place, (number, _)) in members.iter().enumerate() {
+        let first = *first_of.entry(sets.find_mut(place)).or_insert(place);
+        groups.entry(first).or_default().push(*number);
+    }
+    groups.into_values().filter(|group| group.len() > 1).collect()
+}
+
+fn band_links(members: &[Member<'_>], band: usize, rows: usize) -> Vec<(usize, usize)> {
+    let band = band * rows..(band + 1) * rows;
+    let mut last_in_bucket: HashMap<&[u32], usize> = HashMap::new();
+    let signatures = members.iter().enumerate();
+    signatures
+        .filter_map(|(place, (_, signature))| Some((last_in_bucket.insert(&signature[band.clone()], place)?, place)))
+        .collect()
 }
 
 /// The pairs that agree in this band and in none before it.
@@ -49,13 +82,14 @@ mod tests {
     /// The bands for which the candidates are closest to the pairs of at least `threshold`: least area of false positives
     /// below it and of false negatives above it, weighed alike, as in `datasketch`.
     fn banding_for(threshold: f64, permutations: u32) -> Banding {
-        let mut best = (f64::INFINITY, Banding { permutations, bands: 1, rows: 1 });
+        let hashing = Hashing { permutations, ..NN_DUP.hashing };
+        let mut best = (f64::INFINITY, Banding { hashing, bands: 1, rows: 1 });
         for bands in 1..=permutations {
             for rows in 1..=permutations / bands {
                 let error = false_positive_area(threshold, bands, rows) * 0.5
                     + false_negative_area(threshold, bands, rows) * 0.5;
                 if error < best.0 {
-                    best = (error, Banding { permutations, bands, rows });
+                    best = (error, Banding { hashing, bands, rows });
                 }
             }
         }
@@ -106,7 +140,8 @@ mod tests {
             (0.99, 256, 1, 166),
         ];
         for (threshold, permutations, bands, rows) in expected {
-            assert_eq!(banding_for(threshold, permutations), Banding { permutations, bands, rows }, "{threshold}");
+            let hashing = Hashing { permutations, ..NN_DUP.hashing };
+            assert_eq!(banding_for(threshold, permutations), Banding { hashing, bands, rows }, "{threshold}");
         }
         assert_eq!(banding_for(0.85, 256), NN_DUP);
     }
@@ -120,10 +155,12 @@ mod tests {
 
     #[test]
     fn members_that_agree_in_a_band_are_candidates_once() {
-        let banding = Banding { permutations: 128, bands: 2, rows: 2 };
+        let banding = Banding { bands: 2, rows: 2, ..NN_DUP };
         let signatures = [[1, 2, 3, 4], [1, 2, 3, 4], [9, 9, 3, 4], [1, 9, 9, 4], [2, 1, 4, 3]];
         let members: Vec<Member<'_>> = [2, 3, 5, 7, 11].into_iter().zip(signatures.iter().map(|s| &s[..])).collect();
         assert_eq!(candidate_pairs(&members, banding), [(2, 3), (2, 5), (3, 5)]);
         assert_eq!(candidate_pairs(&[], banding), []);
+        assert_eq!(candidate_groups(&members, banding), [[2, 3, 5]]);
+        assert!(candidate_groups(&[], banding).is_empty());
     }
 }

@@ -14,7 +14,7 @@ use super::statement::Rule;
 use super::statements::{self, Passages, Placed, Statements};
 use super::structure;
 use super::tokens::{NormalisedTokens, class_tokens, code_tokens, normalised_tokens, region_tokens};
-use crate::dedup::{Banding, BlockSet, BlockSummary, Code, Normalisation, Shingling, SimilarPair, Structure};
+use crate::dedup::{Banding, BlockSet, BlockSummary, Code, Hashing, Normalisation, Shingling, SimilarPair, Structure};
 
 /// Codes are read and tokens made anew whenever they are asked for; shingles (a few bytes for each
 /// statement, and some twenty for each different one of all codes), signatures (512 or 1,024 bytes) and structures are
@@ -24,14 +24,17 @@ use crate::dedup::{Banding, BlockSet, BlockSummary, Code, Normalisation, Shingli
 #[derive(Default)]
 pub struct CodeBlocks {
     blocks: Vec<Arc<CodeBlock>>,
+    /// How many of them are left.
+    left: u32,
     statements: Arc<Statements>,
 }
 
 struct CodeBlock {
+    position: u32,
     summary: BlockSummary,
     code: Code,
     shingles: Memo<Shingling, NumberSet>,
-    signatures: Memo<(Shingling, u32), Signature>,
+    signatures: Memo<(Shingling, Hashing), Signature>,
     structure: OnceLock<Structure>,
 }
 
@@ -50,10 +53,10 @@ impl Compared {
         }
     }
 
-    fn signature(&self, permutations: u32) -> Signature {
+    fn signature(&self, hashing: Hashing) -> Signature {
         match self {
-            Self::InPassages(passages) => passages.signature(permutations),
-            Self::AtOnce(shingles) => minhash::signature(shingles, permutations),
+            Self::InPassages(passages) => passages.signature(hashing),
+            Self::AtOnce(shingles) => minhash::signature(shingles, hashing),
         }
     }
 }
@@ -61,21 +64,27 @@ impl Compared {
 impl CodeBlocks {
     /// Numbers the blocks in the order in which they come.
     pub fn new(blocks: impl IntoIterator<Item = (BlockSummary, Code)>) -> Self {
-        let block = |(summary, code)| CodeBlock {
+        let block = |(position, (summary, code))| CodeBlock {
+            position,
             summary,
             code,
             shingles: Memo::default(),
             signatures: Memo::default(),
             structure: OnceLock::new(),
         };
-        Self { blocks: blocks.into_iter().map(block).map(Arc::new).collect(), statements: Arc::default() }
+        let blocks: Vec<Arc<CodeBlock>> = (0..).zip(blocks).map(block).map(Arc::new).collect();
+        let left = u32::try_from(blocks.len()).expect("blocks are numbered with 32 bits");
+        Self { blocks, left, statements: Arc::default() }
     }
 
-    /// The blocks of which `keep` says so, numbered anew. What was computed for them is shared.
-    pub fn filtered(&self, keep: impl Fn(u32) -> bool) -> Self {
-        let kept = (0..).zip(&self.blocks).filter(|(number, _)| keep(*number));
-        let blocks = kept.map(|(_, block)| Arc::clone(block)).collect();
-        Self { blocks, statements: Arc::clone(&self.statements) }
+    /// The same blocks, numbered anew: those of which `is_left` says so, and behind them the others. What was computed for
+    /// them is shared.
+    pub fn with_left(&self, is_left: impl Fn(u32) -> bool) -> Self {
+        let numbered = (0..).zip(&self.blocks);
+        let (left, removed): (Vec<_>, Vec<_>) = numbered.partition(|(number, _)| is_left(*number));
+        let count = u32::try_from(left.len()).expect("blocks are numbered with 32 bits");
+        let blocks = left.into_iter().chain(removed).map(|(_, block)| Arc::clone(block)).collect();
+        Self { blocks, left: count, statements: Arc::clone(&self.statements) }
     }
 
     fn block(&self, block: u32) -> &CodeBlock {
@@ -86,8 +95,12 @@ impl CodeBlocks {
         self.block(block).shingles(shingling, &self.statements)
     }
 
-    fn signature_of(&self, block: u32, shingling: Shingling, permutations: u32) -> Arc<Signature> {
-        self.block(block).signature(shingling, permutations, &self.statements)
+    fn signature_of(&self, block: u32, shingling: Shingling, hashing: Hashing) -> Arc<Signature> {
+        self.block(block).signature(shingling, hashing, &self.statements)
+    }
+
+    fn signatures(&self, members: &[u32], shingling: Shingling, banding: Banding) -> Vec<Arc<Signature>> {
+        members.par_iter().map(|member| self.signature_of(*member, shingling, banding.hashing)).collect()
     }
 
     fn block_structure(&self, block: u32) -> &Structure {
@@ -143,11 +156,11 @@ impl CodeBlock {
         }
     }
 
-    fn signature(&self, shingling: Shingling, permutations: u32, statements: &Statements) -> Arc<Signature> {
-        self.signatures.get((shingling, permutations), || {
+    fn signature(&self, shingling: Shingling, hashing: Hashing, statements: &Statements) -> Arc<Signature> {
+        self.signatures.get((shingling, hashing), || {
             let compared = self.compared(shingling, statements);
             self.shingles.get(shingling, || compared.shingles(&statements.numbers));
-            compared.signature(permutations)
+            compared.signature(hashing)
         })
     }
 
@@ -177,9 +190,21 @@ fn region(code: &str, placed: &[Placed], width: usize, statements: &Statements) 
     }
 }
 
+fn with_signatures<'s>(members: &[u32], signatures: &'s [Arc<Signature>]) -> Vec<Member<'s>> {
+    members.iter().copied().zip(signatures.iter().map(|signature| &***signature)).collect()
+}
+
 impl BlockSet for CodeBlocks {
     fn len(&self) -> u32 {
+        self.left
+    }
+
+    fn total(&self) -> u32 {
         u32::try_from(self.blocks.len()).expect("blocks are numbered with 32 bits")
+    }
+
+    fn position(&self, block: u32) -> u32 {
+        self.block(block).position
     }
 
     fn summary(&self, block: u32) -> BlockSummary {
@@ -200,16 +225,16 @@ impl BlockSet for CodeBlocks {
         u32::try_from(count).expect("a block has fewer shingles than bytes")
     }
 
-    fn signature(&self, block: u32, shingling: Shingling, permutations: u32) -> Vec<u32> {
-        self.signature_of(block, shingling, permutations).to_vec()
+    fn signature(&self, block: u32, shingling: Shingling, hashing: Hashing) -> Vec<u32> {
+        self.signature_of(block, shingling, hashing).to_vec()
     }
 
     fn candidate_pairs(&self, members: &[u32], shingling: Shingling, banding: Banding) -> Vec<(u32, u32)> {
-        let signatures: Vec<Arc<Signature>> =
-            members.par_iter().map(|member| self.signature_of(*member, shingling, banding.permutations)).collect();
-        let members: Vec<Member<'_>> =
-            members.iter().copied().zip(signatures.iter().map(|signature| &***signature)).collect();
-        banding::candidate_pairs(&members, banding)
+        banding::candidate_pairs(&with_signatures(members, &self.signatures(members, shingling, banding)), banding)
+    }
+
+    fn candidate_groups(&self, members: &[u32], shingling: Shingling, banding: Banding) -> Vec<Vec<u32>> {
+        banding::candidate_groups(&with_signatures(members, &self.signatures(members, shingling, banding)), banding)
     }
 
     fn jaccard(&self, block: u32, others: &[u32], shingling: Shingling) -> Vec<f64> {
@@ -225,6 +250,11 @@ impl BlockSet for CodeBlocks {
         members.par_iter().map(|member| self.block_structure(*member).sha256).collect()
     }
 
+    fn structural_jaccard(&self, block: u32, others: &[u32]) -> Vec<f64> {
+        let own = self.block_structure(block);
+        others.par_iter().map(|other| structure::structural_jaccard(own, self.block_structure(*other))).collect()
+    }
+
     fn structural_pairs(&self, members: &[u32], threshold: f64) -> Vec<SimilarPair> {
         let members: Vec<(u32, &Structure)> =
             members.par_iter().map(|member| (*member, self.block_structure(*member))).collect();
@@ -236,6 +266,7 @@ impl BlockSet for CodeBlocks {
 mod tests {
     use super::super::banding::NN_DUP;
     use super::*;
+    use crate::dedup::HashFamily;
 
     const SHINGLING: Shingling = Shingling { normalisation: Normalisation::NnDup, width: 10 };
 
@@ -293,7 +324,8 @@ mod tests {
                     pairs,
                     blocks.structure_digests(&all),
                     blocks.structural_pairs(&all, 0.9),
-                    blocks.signature(7, SHINGLING, 128),
+                    blocks.signature(7, SHINGLING, NN_DUP.hashing),
+                    blocks.candidate_groups(&all, SHINGLING, NN_DUP),
                 )
             })
         };
@@ -303,13 +335,14 @@ mod tests {
     }
 
     #[test]
-    fn a_filtered_set_numbers_anew_and_keeps_what_was_computed() {
+    fn what_was_removed_comes_behind_what_is_left_and_keeps_what_was_computed() {
         let blocks = blocks([class("A", 3, ""), class("B", 9, ""), class("C", 5, "")]);
         let before = blocks.shingles(2, SHINGLING);
-        let filtered = blocks.filtered(|number| number != 1);
-        assert_eq!(filtered.len(), 2);
-        assert_eq!(filtered.code(1), blocks.code(2));
-        assert!(Arc::ptr_eq(&before, &filtered.shingles(1, SHINGLING)));
+        let left = blocks.with_left(|number| number != 1);
+        assert_eq!((left.len(), left.total()), (2, 3));
+        assert_eq!([0, 1, 2].map(|number| left.code(number)), [0, 2, 1].map(|number| blocks.code(number)));
+        assert_eq!([0, 1, 2].map(|number| left.with_left(|number| number > 0).position(number)), [2, 1, 0]);
+        assert!(Arc::ptr_eq(&before, &left.shingles(1, SHINGLING)));
     }
 
     /// Statement by statement the same comes out as from the whole code, for the kernels that are written for one code.
@@ -338,7 +371,14 @@ mod tests {
             let shingling = Shingling { normalisation, width };
             let whole = Shingles::new(&blocks.block(0).tokens(code, normalisation), width as usize);
             assert_eq!(*blocks.shingles(0, shingling), blocks.statements.numbers.set(whole.hashes()), "{code}");
-            assert_eq!(blocks.signature(0, shingling, 128)[..], minhash::signature(&whole, 128)[..], "{code}");
+            for family in HashFamily::ALL {
+                let hashing = Hashing { family, permutations: 128 };
+                assert_eq!(
+                    blocks.signature(0, shingling, hashing)[..],
+                    minhash::signature(&whole, hashing)[..],
+                    "{code}"
+                );
+            }
             assert_eq!(blocks.structure(0), structure::structure(code), "{code}");
         }
     }

@@ -1,25 +1,30 @@
-//! MinHash signatures, made by `minhash-rs`.
+//! MinHash signatures: by `minhash-rs`, and by the functions of `datasketch` where its decisions are to be reproduced.
 
 use std::hash::Hasher as StdHasher;
 
 use minhash_rs::hasher::Hasher;
 use minhash_rs::minhash::MinHash;
 
+use super::datasketch;
 use super::shingles::Shingles;
+use crate::dedup::{HashFamily, Hashing};
 
 /// The share of equal values of two signatures estimates the Jaccard similarity of the sets that they were made of.
 pub type Signature = Box<[u32]>;
 
-/// The signature of a set of shingles, of 128 or 256 values: these sizes are compiled in, because the crate takes them as
-/// type parameters. All values of an empty set's are `u32::MAX`.
+/// The signature of a set of shingles, of 128 or 256 values: these sizes are compiled in, because `minhash-rs` takes them
+/// as type parameters. All values of an empty set's are `u32::MAX`.
 ///
 /// # Panics
 /// There is no such size.
-pub fn signature(shingles: &Shingles, permutations: u32) -> Signature {
-    match permutations {
-        128 => words::<128>(shingles),
-        256 => words::<256>(shingles),
-        _ => panic!("a signature of {permutations} values is not compiled in"),
+pub fn signature(shingles: &Shingles, hashing: Hashing) -> Signature {
+    let Hashing { family, permutations } = hashing;
+    match (family, permutations) {
+        (HashFamily::MinhashRs, 128) => words::<128>(shingles),
+        (HashFamily::MinhashRs, 256) => words::<256>(shingles),
+        (HashFamily::Datasketch1, 128) => datasketch::signature::<128>(shingles),
+        (HashFamily::Datasketch1, 256) => datasketch::signature::<256>(shingles),
+        (_, permutations) => panic!("a signature of {permutations} values is not compiled in"),
     }
 }
 
@@ -67,13 +72,22 @@ mod tests {
         Shingles::new(&normalised_tokens(&names.join(" ")), 1)
     }
 
+    const MINHASH_RS: Hashing = Hashing { family: HashFamily::MinhashRs, permutations: 128 };
+
     #[test]
     fn equal_values_estimate_the_similarity() {
+        for family in HashFamily::ALL {
+            check_estimates(Hashing { family, permutations: 256 });
+        }
+    }
+
+    #[track_caller]
+    fn check_estimates(hashing: Hashing) {
         let mut error = 0.0;
         let trials = 40;
         for trial in 0..trials {
             let (first, second) = (shingles(10_000 * trial, 500), shingles(10_000 * trial + 10 * trial, 500));
-            let signatures = (signature(&first, 256), signature(&second, 256));
+            let signatures = (signature(&first, hashing), signature(&second, hashing));
             let equal = signatures.0.iter().zip(&signatures.1).filter(|(a, b)| a == b).count();
             error += (equal as f64 / 256.0 - jaccard(&first, &second)).abs();
         }
@@ -84,13 +98,17 @@ mod tests {
     #[test]
     fn a_smaller_signature_is_a_prefix_of_a_larger_one() {
         let shingles = shingles(0, 100);
-        assert_eq!(signature(&shingles, 128)[..], signature(&shingles, 256)[..128]);
+        for family in HashFamily::ALL {
+            let [smaller, larger] =
+                [128, 256].map(|permutations| signature(&shingles, Hashing { family, permutations }));
+            assert_eq!(smaller[..], larger[..128], "{family}");
+        }
     }
 
     /// Stored signatures are compared with new ones: they change only together with the name of the kernel.
     #[test]
     fn signatures_stay_what_they_are() {
-        assert_eq!(signature(&shingles(0, 0), 128)[..], [u32::MAX; 128]);
-        assert_eq!(signature(&shingles(0, 10), 128)[..4], [953_611_408, 226_131_321, 232_191_939, 956_317_364]);
+        assert_eq!(signature(&shingles(0, 0), MINHASH_RS)[..], [u32::MAX; 128]);
+        assert_eq!(signature(&shingles(0, 10), MINHASH_RS)[..4], [953_611_408, 226_131_321, 232_191_939, 956_317_364]);
     }
 }

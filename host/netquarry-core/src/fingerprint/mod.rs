@@ -9,10 +9,11 @@
 //! all codes that it stands in, and `numbers` keeps their sets of shingles small; what comes out is what the kernels make
 //! of whole codes.
 //!
-//! One thing is not NN-DUP's: which pairs its signatures propose. Its hash functions are `(a * h + b) mod (2^61 - 1)`
-//! with `a` and `b` drawn by NumPy; those of `minhash-rs` are steps of a xorshift generator and take no parameters.
-//! Both start from the SHA-1 of a shingle and estimate the same similarity, but near the threshold they miss different
-//! pairs.
+//! Which pairs signatures propose depends on their hash functions. Those of `datasketch`, with which NN-DUP's decisions were
+//! made, are `(a * h + b) mod (2^61 - 1)` with `a` and `b` drawn by NumPy; those of `minhash-rs` are steps of a xorshift
+//! generator and take no parameters, so they cannot be the same. Both start from the SHA-1 of a shingle and estimate the
+//! same similarity, but near the threshold they miss different pairs. So the former are there for NN-DUP's preset, and
+//! everything else uses the crate.
 
 pub mod banding;
 pub mod blocks;
@@ -21,6 +22,7 @@ pub mod shingles;
 pub mod structure;
 pub mod tokens;
 
+mod datasketch;
 mod memo;
 mod numbers;
 mod region;

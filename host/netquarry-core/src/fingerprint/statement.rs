@@ -13,6 +13,7 @@ use super::shingles::Shingles;
 use super::split::Piece;
 use super::tokenizer::TokenKind;
 use super::tokens::{self, NormalisedTokens};
+use crate::dedup::Hashing;
 use crate::syntax::{self, Outline};
 
 pub(super) struct Statement {
@@ -82,7 +83,7 @@ pub(super) struct StatementShingles {
     pub(super) shingles: Shingles,
     /// For the one [`Numbers`] of all codes that have the statement.
     numbers: OnceLock<NumberSet>,
-    signatures: Memo<u32, Signature>,
+    signatures: Memo<Hashing, Signature>,
 }
 
 impl StatementShingles {
@@ -90,8 +91,8 @@ impl StatementShingles {
         self.numbers.get_or_init(|| numbers.set(self.shingles.hashes()))
     }
 
-    pub(super) fn signature(&self, permutations: u32) -> Arc<Signature> {
-        self.signatures.get(permutations, || minhash::signature(&self.shingles, permutations))
+    pub(super) fn signature(&self, hashing: Hashing) -> Arc<Signature> {
+        self.signatures.get(hashing, || minhash::signature(&self.shingles, hashing))
     }
 }
 

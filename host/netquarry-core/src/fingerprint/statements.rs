@@ -11,6 +11,7 @@ use super::shingles::{self, Shingles};
 use super::split::{self, Piece};
 use super::statement::{Rule, Statement, StatementShingles};
 use super::tokens::NormalisedTokens;
+use crate::dedup::Hashing;
 use crate::syntax::{Outline, OutlineDefinition};
 
 /// The statements that were read last, by their text.
@@ -173,10 +174,10 @@ impl Passages {
     }
 
     /// The least values of a union are the least ones of its parts.
-    pub(super) fn signature(&self, permutations: u32) -> Signature {
-        let mut signature = minhash::signature(&self.across, permutations);
+    pub(super) fn signature(&self, hashing: Hashing) -> Signature {
+        let mut signature = minhash::signature(&self.across, hashing);
         for inside in &self.inside {
-            let inside = inside.signature(permutations);
+            let inside = inside.signature(hashing);
             signature.iter_mut().zip(inside.iter()).for_each(|(least, value)| *least = (*least).min(*value));
         }
         signature

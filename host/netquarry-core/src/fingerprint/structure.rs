@@ -135,6 +135,14 @@ fn features(structure: &Structure) -> BTreeSet<Feature<'_>> {
     calls.chain(hyperparameters).collect()
 }
 
+/// The Jaccard similarity over call counts and hyperparameters, both as sets; 0 for two empty structures.
+pub fn structural_jaccard(first: &Structure, second: &Structure) -> f64 {
+    let (first, second) = (features(first), features(second));
+    let shared = first.intersection(&second).count();
+    let union = first.len() + second.len() - shared;
+    if union == 0 { 0.0 } else { shared as f64 / union as f64 }
+}
+
 /// The pairs of members with at least this Jaccard similarity over call counts and hyperparameters, both as sets; two
 /// empty structures have 0. Members are ascending by number; so are the pairs.
 ///
@@ -286,14 +294,17 @@ nn.Sequential(m(), *n(), key=o())()
                 structure(&layers.collect::<Vec<_>>().join("\n"))
             })
             .collect();
+        assert_eq!(structural_jaccard(&structures[0], &structures[13]), 0.0);
         let members: Vec<(u32, &Structure)> = (100..).zip(&structures).collect();
         for threshold in [0.0, 0.1, 0.5, 0.75, 0.9, 0.95, 1.0] {
             let mut expected = Vec::new();
             for (first, a) in &members {
                 for (second, b) in members.iter().filter(|(second, _)| second > first) {
+                    let structures = [a, b];
                     let (a, b) = (features(a), features(b));
                     let union = a.union(&b).count();
                     let similarity = if union == 0 { 0.0 } else { a.intersection(&b).count() as f64 / union as f64 };
+                    assert_eq!(structural_jaccard(structures[0], structures[1]), similarity);
                     if similarity >= threshold {
                         expected.push(SimilarPair { first: *first, second: *second, similarity });
                     }

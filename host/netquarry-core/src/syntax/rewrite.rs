@@ -4,37 +4,58 @@
 //! same quotes (PEP 701), and triple-quoted strings inside. Files with them are rare, so this is tried when parsing
 //! has failed.
 
-/// Indentation in form feeds, which count nothing, and one space per level.
+/// Indentation in form feeds, which count nothing, and one space per level, in one line each.
 ///
 /// Levels are found as CPython finds them, with tab stops at every eighth column. `None` where that fails, or where a
-/// line has fewer characters than levels, which CPython rejects.
+/// line has fewer characters than levels, which CPython rejects unless a backslash splits the indentation.
 pub(super) fn indentation(text: &str) -> Option<String> {
     let source = text.as_bytes();
     let mut output = source.to_vec();
     let mut levels = vec![0];
     let mut position = 0;
     while position < source.len() {
-        let length = source[position..].iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\x0c')).count();
-        let blanks = position..position + length;
-        if matches!(source.get(blanks.end), None | Some(b'\n' | b'#')) {
-            output[blanks.clone()].fill(b' ');
-        } else {
-            let level = level(&mut levels, column(&source[blanks.clone()]))?;
-            let padding = length.checked_sub(level)?;
-            output[blanks.start..blanks.start + padding].fill(b'\x0c');
-            output[blanks.start + padding..blanks.end].fill(b' ');
+        let Indentation { column, last_line, end } = Indentation::read(source, position)?;
+        output[position..end].iter_mut().filter(|byte| **byte != b'\n').for_each(|byte| *byte = b' ');
+        if !matches!(source.get(end), None | Some(b'\n' | b'#')) {
+            let level = level(&mut levels, column)?;
+            let padding = (end - last_line).checked_sub(level)?;
+            output[last_line..last_line + padding].fill(b'\x0c');
         }
-        position = logical_line_end(source, blanks.end);
+        position = logical_line_end(source, end);
     }
     String::from_utf8(output).ok()
 }
 
-fn column(blanks: &[u8]) -> usize {
-    blanks.iter().fold(0, |column, byte| match byte {
-        b'\t' => (column / 8 + 1) * 8,
-        b'\x0c' => 0,
-        _ => column + 1,
-    })
+/// What stands before the code of a logical line.
+struct Indentation {
+    column: usize,
+    /// Where the last one begins of the lines that backslashes split it into.
+    last_line: usize,
+    end: usize,
+}
+
+impl Indentation {
+    /// As CPython reads it: columns go on behind a backslash, and the first one that has blanks before it says where the
+    /// code stands. `None` where a backslash ends the text.
+    fn read(source: &[u8], start: usize) -> Option<Self> {
+        let (mut column, mut split_at) = (0, 0);
+        let (mut last_line, mut end) = (start, start);
+        loop {
+            match source[end..] {
+                [b' ', ..] => column += 1,
+                [b'\t', ..] => column = (column / 8 + 1) * 8,
+                [b'\x0c', ..] => column = 0,
+                [b'\\', b'\n'] => return None,
+                [b'\\', b'\n', ..] => {
+                    split_at = if split_at == 0 { column } else { split_at };
+                    end += 1;
+                    last_line = end + 1;
+                }
+                _ => return Some(Self { column: if split_at == 0 { column } else { split_at }, last_line, end }),
+            }
+            end += 1;
+        }
+    }
 }
 
 fn level(levels: &mut Vec<usize>, column: usize) -> Option<usize> {

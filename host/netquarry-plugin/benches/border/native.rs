@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use netquarry_core::dedup::{Banding, BlockSet, Shingling};
+use netquarry_core::dedup::{Banding, BlockSet, Hashing, Shingling};
 use netquarry_core::discovery::{Ancestor, BaseClass, ClassDescription, MethodDescription};
 use netquarry_core::facts;
 use netquarry_core::record::{BlockRecord, Category, ParameterRecord, RecordSource};
@@ -23,13 +23,29 @@ fn shingling(shingling: &dedup::Shingling) -> Shingling {
     Shingling { normalisation: shingling.normalisation.parse().expect("the host has it"), width: shingling.width }
 }
 
+fn hashing(hashing: &dedup::Hashing) -> Hashing {
+    Hashing { family: hashing.family.parse().expect("the host has it"), permutations: hashing.permutations }
+}
+
+fn banding(banding: &dedup::Banding) -> Banding {
+    Banding { hashing: hashing(&banding.hashing), bands: banding.bands, rows: banding.rows }
+}
+
 impl dedup::Blocks for Blocks<'_> {
     fn count(&self) -> u32 {
         self.0.len()
     }
 
+    fn total(&self) -> u32 {
+        self.0.total()
+    }
+
+    fn positions(&self) -> Vec<u32> {
+        (0..self.0.total()).map(|block| self.0.position(block)).collect()
+    }
+
     fn summaries(&self, start: u32, count: u32) -> Vec<BlockSummary> {
-        let end = start.saturating_add(count).min(self.0.len());
+        let end = start.saturating_add(count).min(self.0.total());
         let summary = |block| {
             let summary = self.0.summary(block);
             BlockSummary {
@@ -58,19 +74,27 @@ impl dedup::Blocks for Blocks<'_> {
         Ok(self.0.shingle_count(block, shingling(options)))
     }
 
-    fn signature(&self, block: u32, options: &dedup::Shingling, permutations: u32) -> Result<Vec<u32>, String> {
-        Ok(self.0.signature(block, shingling(options), permutations))
+    fn signature(&self, block: u32, options: &dedup::Shingling, signing: &dedup::Hashing) -> Result<Vec<u32>, String> {
+        Ok(self.0.signature(block, shingling(options), hashing(signing)))
     }
 
     fn candidate_pairs(
         &self,
         members: &[u32],
         options: &dedup::Shingling,
-        banding: dedup::Banding,
+        bands: &dedup::Banding,
     ) -> Result<Vec<Pair>, String> {
-        let banding = Banding { permutations: banding.permutations, bands: banding.bands, rows: banding.rows };
-        let pairs = self.0.candidate_pairs(members, shingling(options), banding);
+        let pairs = self.0.candidate_pairs(members, shingling(options), banding(bands));
         Ok(pairs.into_iter().map(|(first, second)| Pair { first, second }).collect())
+    }
+
+    fn candidate_groups(
+        &self,
+        members: &[u32],
+        options: &dedup::Shingling,
+        bands: &dedup::Banding,
+    ) -> Result<Vec<Vec<u32>>, String> {
+        Ok(self.0.candidate_groups(members, shingling(options), banding(bands)))
     }
 
     fn jaccard(&self, block: u32, others: &[u32], options: &dedup::Shingling) -> Result<Vec<f64>, String> {
@@ -89,6 +113,10 @@ impl dedup::Blocks for Blocks<'_> {
 
     fn structure_digests(&self, members: &[u32]) -> Vec<String> {
         self.0.structure_digests(members).into_iter().map(hexadecimal).collect()
+    }
+
+    fn structural_jaccard(&self, block: u32, others: &[u32]) -> Vec<f64> {
+        self.0.structural_jaccard(block, others)
     }
 
     fn structural_pairs(&self, members: &[u32], threshold: f64) -> Vec<SimilarPair> {

@@ -242,8 +242,8 @@ fn deduplicated(name: &str, options: &Value, codes: Vec<(&'static str, String)>)
     let strategy: DedupStrategy = plugin.dedup_strategy(options).expect("it accepts the configuration");
     let run = move || strategy.run(&blocks(&codes)).expect("it has no reason to fail");
     let thread = thread::Builder::new().stack_size(PARSER_STACK_BYTES).spawn(run).expect("a thread can be started");
-    let removals = thread.join().expect("it does not panic");
-    removals.into_iter().map(|removal| (removal.block, removal.survivor, removal.reason)).collect()
+    let decisions = thread.join().expect("it does not panic");
+    decisions.removals.into_iter().map(|removal| (removal.block, removal.survivor, removal.reason)).collect()
 }
 
 fn removed(block: u32, survivor: u32, reason: &str) -> (u32, u32, String) {

@@ -271,13 +271,29 @@ pub enum DedupCommand {
 
 #[derive(Debug, Args)]
 pub struct DedupRunArguments {
-    /// A library (a folder with manifest.jsonl), or a folder of Python files [default: out].
+    /// A library (a folder with manifest.jsonl), a folder of Python files, a wheel of nn-dataset, or a table: a file of JSON
+    /// lines with a name (`nn`, `model` or `name`), a code (`nn_code` or `code`) and, where it is known, an `accuracy`
+    /// [default: out].
     #[arg(value_hint = ValueHint::AnyPath, env = "NETQUARRY_OUT")]
     pub input: Option<PathBuf>,
 
     /// The strategies and thresholds: `default`, or `nn-dup` as the reference implementation decides.
     #[arg(long, value_name = "NAME", default_value = "default")]
     pub preset: String,
+
+    /// Take only models whose names begin so, by their letters and digits, whatever their case; of each of these beginnings
+    /// the strategies leave a model. May be given several times.
+    #[arg(long = "include", value_name = "PREFIX")]
+    pub includes: Vec<String>,
+
+    /// Of equal codes keep one whose name begins so; the first one given counts most [default: --include].
+    #[arg(long = "prefer-prefix", value_name = "PREFIX")]
+    pub prefer_prefixes: Vec<String>,
+
+    /// Bring back models whose names begin so and that are like none that is left, with a preset that has `dedup-top-up`
+    /// [default: those of --include that begin with FractalNet].
+    #[arg(long = "top-up", value_name = "PREFIX")]
+    pub top_ups: Vec<String>,
 
     /// Where the decisions and the kept files are written; without it they are printed only.
     #[arg(long, short, value_name = "DIR")]

@@ -67,7 +67,8 @@ Examples:
 pub(super) const DEDUP: &str = "\
 Examples:
   netquarry dedup run                              Print the duplicates of the library in out/
-  netquarry dedup run my-models --preset nn-dup --out unique";
+  netquarry dedup run my-models --preset nn-dup --out unique
+  netquarry dedup run models.jsonl --preset nn-dup --include rag --include FractalNet --out unique";
 
 pub(super) const CORPUS: &str = "\
 Examples:

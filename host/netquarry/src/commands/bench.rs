@@ -219,6 +219,7 @@ fn contenders(spool: &Arc<Spool>, candidates: &[Candidate], assembled: &Assemble
             source: origin.source.name.clone(),
             priority: candidate.priority,
             level: 0,
+            accuracy: None,
             code: bundle.as_ref().ok()?.code(spool),
         })
     };

@@ -1,15 +1,14 @@
-//! `netquarry dedup run [INPUT]`: deduplication alone, of a library or of a folder of Python files.
+//! `netquarry dedup run [INPUT]`: deduplication alone, of a library, of a folder of Python files or of a table.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use netquarry_core::dedup::Code;
-use netquarry_core::record::{BlockRecord, DedupDecision, DedupOutcome};
+use netquarry_core::record::{DedupDecision, DedupOutcome};
 use netquarry_core::syntax::PARSER_STACK_BYTES;
 use serde::Serialize;
+use serde_json::json;
 
 use super::listing::{DuplicateRow, list};
 use super::{Ending, command_line};
@@ -20,10 +19,10 @@ use crate::driver::curate::{Contender, curate};
 use crate::driver::plugins::Plugins;
 use crate::library::folder::{Content, Files, OutputFolder};
 use crate::library::run_record::{Contents, RunRecord, State, now};
-use crate::library::{header, manifest};
+use crate::models::{Model, Models};
 use crate::problem::Problem;
 use crate::quantity::human_things;
-use crate::spool::{Spool, Spooled, SpooledCode};
+use crate::spool::Spool;
 
 /// The strategies and options of NN-DUP.
 const NN_DUP: &str = include_str!("../presets/nn-dup.toml");
@@ -48,14 +47,15 @@ struct Decision<'a> {
 
 pub(super) fn dedup(command: &DedupCommand, settings: &Settings, console: &Console) -> Result<Ending, Problem> {
     let DedupCommand::Run(arguments) = command;
-    let settings = with_preset(arguments, settings)?;
+    let settings = with_strategies(arguments, settings)?;
     let input = arguments.input.clone().unwrap_or_else(|| settings.out.clone());
     let folder = match &arguments.out {
         Some(out) => Some(folder_for(out, &input, &settings)?),
         None => None,
     };
     let spool = Arc::new(Spool::new(&settings.cache_dir)?);
-    let Models { models, unreadable } = models(&input, &spool)?;
+    let Models { mut models, unreadable } = Models::read(&input, &spool)?;
+    models.retain(|model| arguments.includes.is_empty() || begins_with_any(&model.contender.name, &arguments.includes));
     unreadable.iter().for_each(|problem| console.error(problem));
     if models.is_empty() {
         return Err(nothing_in(&input));
@@ -97,11 +97,44 @@ fn folder_for(out: &Path, input: &Path, settings: &Settings) -> Result<OutputFol
 
 fn nothing_in(input: &Path) -> Problem {
     Problem::new(format!("`{}` holds nothing to deduplicate", input.display()))
-        .help("name a library that `netquarry run` made, or a folder with Python files")
+        .help("name a library that `netquarry run` made, a folder with Python files, or a table of models")
 }
 
-fn with_preset(arguments: &DedupRunArguments, settings: &Settings) -> Result<Settings, Problem> {
-    match arguments.preset.as_str() {
+/// Whether a name begins with one of the prefixes, by their letters and digits, whatever their case.
+fn begins_with_any(name: &str, prefixes: &[String]) -> bool {
+    let plain = |text: &str| -> String { text.to_lowercase().chars().filter(char::is_ascii_alphanumeric).collect() };
+    let name = plain(name);
+    prefixes.iter().any(|prefix| name.starts_with(&plain(prefix)))
+}
+
+/// The settings with what the command line says of strategies.
+fn with_strategies(arguments: &DedupRunArguments, settings: &Settings) -> Result<Settings, Problem> {
+    let mut settings = with_preset(&arguments.preset, settings)?;
+    let DedupRunArguments { includes, prefer_prefixes, top_ups, .. } = arguments;
+    if !top_ups.is_empty() && !settings.plugins.dedup.iter().any(|used| used == "dedup-top-up") {
+        return Err(Problem::new("Nothing brings models back: --top-up needs the strategy `dedup-top-up`")
+            .help("take --preset nn-dup, or name the strategy under `[plugins]` in netquarry.toml"));
+    }
+    let fractal = ["FractalNet".to_owned()];
+    let inferred: Vec<String> = includes.iter().filter(|prefix| begins_with_any(prefix, &fractal)).cloned().collect();
+    let prefixes = [
+        ("dedup-exact", if prefer_prefixes.is_empty() { includes } else { prefer_prefixes }),
+        ("dedup-lexical", includes),
+        ("dedup-rescue", includes),
+        ("dedup-top-up", if top_ups.is_empty() { &inferred } else { top_ups }),
+    ];
+    for (plugin, prefixes) in prefixes {
+        let is_used = settings.plugins.dedup.iter().any(|used| used == plugin);
+        if is_used && !prefixes.is_empty() {
+            let options = settings.plugin_options.entry(plugin.to_owned()).or_insert_with(|| json!({}));
+            options["prefixes"] = json!(prefixes);
+        }
+    }
+    Ok(settings)
+}
+
+fn with_preset(preset: &str, settings: &Settings) -> Result<Settings, Problem> {
+    match preset {
         "default" => Ok(settings.clone()),
         "nn-dup" => {
             let preset: Preset = toml::from_str(NN_DUP).expect("a test reads the preset");
@@ -116,121 +149,6 @@ fn with_preset(arguments: &DedupRunArguments, settings: &Settings) -> Result<Set
             Err(Problem::new(format!("There is no preset `{other}`")).help("the presets are `default` and `nn-dup`"))
         }
     }
-}
-
-/// What was found, with its file's text in the spool.
-struct Model {
-    contender: Contender,
-    /// Its file, to the byte.
-    file: Spooled<[u8]>,
-    /// Where it goes below `kept/`.
-    path: String,
-}
-
-#[derive(Default)]
-struct Models {
-    models: Vec<Model>,
-    /// Files that could not be read; the others are deduplicated all the same.
-    unreadable: Vec<Problem>,
-}
-
-impl Models {
-    fn of(spool: &Arc<Spool>, found: impl Iterator<Item = Result<Found, Problem>>) -> Result<Self, Problem> {
-        let mut all = Self::default();
-        for found in found {
-            match found {
-                Ok(found) => all.models.push(found.spooled(spool)?),
-                Err(problem) => all.unreadable.push(problem),
-            }
-        }
-        Ok(all)
-    }
-}
-
-/// A model whose file was read.
-struct Found {
-    block: String,
-    name: String,
-    source: String,
-    priority: u32,
-    level: u8,
-    bytes: Vec<u8>,
-    /// Where in the text the code starts.
-    code_start: usize,
-    path: String,
-}
-
-impl Found {
-    fn spooled(self, spool: &Arc<Spool>) -> Result<Model, Problem> {
-        // What is not UTF-8 is replaced, since only the tokens count.
-        let text = String::from_utf8_lossy(&self.bytes);
-        let is_whole = matches!(text, Cow::Borrowed(_));
-        let text = spool.put_text(&text)?;
-        let file = if is_whole { text.as_bytes() } else { spool.put(&self.bytes)? };
-        let code = Code::behind(SpooledCode { spool: Arc::clone(spool), text }, self.code_start);
-        let Self { block, name, source, priority, level, path, .. } = self;
-        Ok(Model { contender: Contender { block, name, source, priority, level, code }, file, path })
-    }
-}
-
-fn models(input: &Path, spool: &Arc<Spool>) -> Result<Models, Problem> {
-    let Some(records) = manifest::read(input)? else { return python_files(input, spool) };
-    let mut unread = None;
-    // A line that is no record ends the command.
-    let records = records.map_while(|record| record.map_err(|problem| unread = Some(problem)).ok());
-    let models = Models::of(spool, records.filter_map(|record| block_of_library(input, record)))?;
-    unread.map_or(Ok(models), Err)
-}
-
-/// A promoted block of the library in `folder`; `None` for the others.
-fn block_of_library(folder: &Path, record: BlockRecord) -> Option<Result<Found, Problem>> {
-    let file = record.bundle?.strip_prefix("blocks/")?.to_owned();
-    let found = read(&folder.join("blocks").join(&file)).map(|bytes| {
-        let text = String::from_utf8_lossy(&bytes);
-        Found {
-            block: record.block,
-            name: record.name,
-            source: record.source.name,
-            priority: record.source.priority,
-            level: record.level,
-            code_start: text.len() - header::strip(&text).len(),
-            bytes,
-            path: file,
-        }
-    });
-    Some(found)
-}
-
-/// The Python files below a folder, sorted by path.
-fn python_files(folder: &Path, spool: &Arc<Spool>) -> Result<Models, Problem> {
-    let mut waiting = vec![folder.to_owned()];
-    let mut paths = Vec::new();
-    while let Some(folder) = waiting.pop() {
-        let entries = fs::read_dir(&folder)
-            .map_err(|error| Problem::io("look into", &folder, error).help("name a folder that exists"))?;
-        for entry in entries {
-            let entry = entry.map_err(|error| Problem::io("look into", &folder, error))?;
-            let kind = entry.file_type().map_err(|error| Problem::io("look at", &entry.path(), error))?;
-            match entry.path() {
-                path if kind.is_dir() => waiting.push(path),
-                path if path.extension().is_some_and(|extension| extension == "py") => paths.push(path),
-                _ => {}
-            }
-        }
-    }
-    paths.sort();
-    let found = |path: std::path::PathBuf| {
-        let bytes = read(&path)?;
-        let block = path.strip_prefix(folder).unwrap_or(&path).to_string_lossy().into_owned();
-        let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-        let path = block.clone();
-        Ok(Found { block, name, source: String::new(), priority: 1, level: 0, bytes, code_start: 0, path })
-    };
-    Models::of(spool, paths.into_iter().map(found))
-}
-
-fn read(path: &Path) -> Result<Vec<u8>, Problem> {
-    fs::read(path).map_err(|error| Problem::io("read", path, error))
 }
 
 fn files<'a>(spool: &'a Spool, models: &[Model], decisions: &HashMap<String, DedupDecision>) -> Files<'a> {
@@ -263,42 +181,11 @@ fn row(contender: &Contender, decisions: &HashMap<String, DedupDecision>) -> Opt
 mod tests {
     use super::*;
 
-    fn spool() -> Arc<Spool> {
-        Arc::new(Spool::new(&std::env::temp_dir()).unwrap())
-    }
-
     #[test]
-    fn a_file_that_cannot_be_read_costs_itself_only() {
-        let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("a.py"), "x = 1\n").unwrap();
-        std::os::unix::fs::symlink("nowhere", folder.path().join("b.py")).unwrap();
-        let Models { models, unreadable } = models(folder.path(), &spool()).unwrap();
-        assert_eq!(models.iter().map(|model| model.path.as_str()).collect::<Vec<_>>(), ["a.py"]);
-        assert!(unreadable[0].to_string().contains("b.py"), "{unreadable:?}");
-    }
-
-    #[test]
-    fn blocks_of_a_library_keep_their_files_and_priorities() {
-        let folder = tempfile::tempdir().unwrap();
-        fs::create_dir(folder.path().join("blocks")).unwrap();
-        let mut records = Vec::new();
-        // Their modules differ in where the dots are only.
-        for (block, file, priority) in [("s:a.b_c.Net", "Net__a_b_c", 1), ("s:a_b.c.Net", "Net__a_b_c__1", 2)] {
-            let mut record = crate::findings::tests::library().remove(0);
-            record.block = block.to_owned();
-            record.bundle = Some(format!("blocks/{file}.py"));
-            record.source.priority = priority;
-            fs::write(folder.path().join(format!("blocks/{file}.py")), block).unwrap();
-            records.push(record);
-        }
-        manifest::write(
-            records.into_iter().map(Ok),
-            fs::File::create(folder.path().join(manifest::FILE_NAME)).unwrap(),
-        )
-        .unwrap();
-        let found = models(folder.path(), &spool()).unwrap().models;
-        let shown: Vec<_> = found.iter().map(|model| (model.path.as_str(), model.contender.priority)).collect();
-        assert_eq!(shown, [("Net__a_b_c.py", 1), ("Net__a_b_c__1.py", 2)]);
+    fn names_begin_with_letters_and_digits() {
+        let begins = |name: &str, prefix: &str| begins_with_any(name, &["other".to_owned(), prefix.to_owned()]);
+        assert!(begins("RAG_block-7", "rag-b") && begins("anything", "-"));
+        assert!(!begins("drag", "rag"));
     }
 
     #[test]

@@ -142,6 +142,7 @@ pub fn contenders(context: &Context<'_>, made: &Made, records: &Records) -> Vec<
             source: record.source.name.clone(),
             priority: candidate.priority,
             level: record.level,
+            accuracy: None,
             code: bundle.code(&context.spool),
         })
     };

@@ -27,7 +27,7 @@ const CODE_CUES: [(&[&str], &str); 6] = [
 ];
 
 /// The family of a block. `code` is asked for only where the name does not tell.
-pub(crate) fn family(name: &str, code: impl FnOnce() -> String) -> &'static str {
+pub fn family(name: &str, code: impl FnOnce() -> String) -> &'static str {
     let by_name = NAME_PREFIXES.iter().find_map(|(prefix, family)| family.filter(|_| name.starts_with(prefix)));
     by_name.unwrap_or_else(|| family_of_code(&code().to_lowercase()))
 }

@@ -1,0 +1,116 @@
+//! Models that are files: the blocks of a library, and Python files below a folder.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use netquarry_core::record::BlockRecord;
+
+use super::{Found, Models, read};
+use crate::library::header;
+use crate::problem::Problem;
+use crate::spool::Spool;
+
+/// The promoted blocks of the library in `folder`.
+pub(super) fn of_library(
+    folder: &Path,
+    records: impl Iterator<Item = Result<BlockRecord, Problem>>,
+    spool: &Arc<Spool>,
+) -> Result<Models, Problem> {
+    let mut unread = None;
+    // A line that is no record ends the command.
+    let records = records.map_while(|record| record.map_err(|problem| unread = Some(problem)).ok());
+    let models = Models::of(spool, records.filter_map(|record| block_of_library(folder, record)))?;
+    unread.map_or(Ok(models), Err)
+}
+
+/// A promoted block of the library in `folder`; `None` for the others.
+fn block_of_library(folder: &Path, record: BlockRecord) -> Option<Result<Found, Problem>> {
+    let file = record.bundle?.strip_prefix("blocks/")?.to_owned();
+    let found = read(&folder.join("blocks").join(&file)).map(|bytes| {
+        let text = String::from_utf8_lossy(&bytes);
+        Found {
+            block: record.block,
+            name: record.name,
+            source: record.source.name,
+            priority: record.source.priority,
+            level: record.level,
+            code_start: text.len() - header::strip(&text).len(),
+            bytes,
+            path: file,
+        }
+    });
+    Some(found)
+}
+
+/// The Python files below a folder, sorted by path.
+pub(super) fn below(folder: &Path, spool: &Arc<Spool>) -> Result<Models, Problem> {
+    let mut waiting = vec![folder.to_owned()];
+    let mut paths = Vec::new();
+    while let Some(folder) = waiting.pop() {
+        let entries = fs::read_dir(&folder)
+            .map_err(|error| Problem::io("look into", &folder, error).help("name a folder that exists"))?;
+        for entry in entries {
+            let entry = entry.map_err(|error| Problem::io("look into", &folder, error))?;
+            let kind = entry.file_type().map_err(|error| Problem::io("look at", &entry.path(), error))?;
+            match entry.path() {
+                path if kind.is_dir() => waiting.push(path),
+                path if path.extension().is_some_and(|extension| extension == "py") => paths.push(path),
+                _ => {}
+            }
+        }
+    }
+    paths.sort();
+    let found = |path: PathBuf| {
+        let bytes = read(&path)?;
+        let block = path.strip_prefix(folder).unwrap_or(&path).to_string_lossy().into_owned();
+        let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        let path = block.clone();
+        Ok(Found { block, name, source: String::new(), priority: 1, level: 0, bytes, code_start: 0, path })
+    };
+    Models::of(spool, paths.into_iter().map(found))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::library::manifest;
+
+    fn spool() -> Arc<Spool> {
+        Arc::new(Spool::new(&std::env::temp_dir()).unwrap())
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_costs_itself_only() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("a.py"), "x = 1\n").unwrap();
+        std::os::unix::fs::symlink("nowhere", folder.path().join("b.py")).unwrap();
+        let Models { models, unreadable } = Models::read(folder.path(), &spool()).unwrap();
+        assert_eq!(models.iter().map(|model| model.path.as_str()).collect::<Vec<_>>(), ["a.py"]);
+        assert!(unreadable[0].to_string().contains("b.py"), "{unreadable:?}");
+    }
+
+    #[test]
+    fn blocks_of_a_library_keep_their_files_and_priorities() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("blocks")).unwrap();
+        let mut records = Vec::new();
+        // Their modules differ in where the dots are only.
+        for (block, file, priority) in [("s:a.b_c.Net", "Net__a_b_c", 1), ("s:a_b.c.Net", "Net__a_b_c__1", 2)] {
+            let mut record = crate::findings::tests::library().remove(0);
+            record.block = block.to_owned();
+            record.bundle = Some(format!("blocks/{file}.py"));
+            record.source.priority = priority;
+            fs::write(folder.path().join(format!("blocks/{file}.py")), block).unwrap();
+            records.push(record);
+        }
+        manifest::write(
+            records.into_iter().map(Ok),
+            fs::File::create(folder.path().join(manifest::FILE_NAME)).unwrap(),
+        )
+        .unwrap();
+        let found = Models::read(folder.path(), &spool()).unwrap().models;
+        let shown: Vec<_> = found.iter().map(|model| (model.path.as_str(), model.contender.priority)).collect();
+        assert_eq!(shown, [("Net__a_b_c.py", 1), ("Net__a_b_c__1.py", 2)]);
+    }
+}

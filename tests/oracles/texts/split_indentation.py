@@ -1,0 +1,15 @@
+def blank(first):
+\
+\
+       
+    if first:
+        \
+  second = first
+\
+        third = second
+    \
+# a comment
+    return first
+\
+
+value = blank(1)
