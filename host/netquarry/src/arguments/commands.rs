@@ -281,8 +281,8 @@ pub struct DedupRunArguments {
     #[arg(long, value_name = "NAME", default_value = "default")]
     pub preset: String,
 
-    /// Take only models whose names begin so, by their letters and digits, whatever their case; of each of these beginnings
-    /// the strategies leave a model. May be given several times.
+    /// Take only models whose names begin so, by their letters and digits, whatever their case; with a preset that has
+    /// `dedup-rescue` one of each beginning is left. May be given several times.
     #[arg(long = "include", value_name = "PREFIX")]
     pub includes: Vec<String>,
 
@@ -291,7 +291,7 @@ pub struct DedupRunArguments {
     pub prefer_prefixes: Vec<String>,
 
     /// Bring back models whose names begin so and that are like none that is left, with a preset that has `dedup-top-up`
-    /// [default: those of --include that begin with FractalNet].
+    /// [default: those of --include that the preset names; for `nn-dup` FractalNet].
     #[arg(long = "top-up", value_name = "PREFIX")]
     pub top_ups: Vec<String>,
 

@@ -28,8 +28,9 @@ use crate::spool::Spool;
 const NN_DUP: &str = include_str!("../presets/nn-dup.toml");
 
 #[derive(serde::Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Preset {
+    top_up: Vec<String>,
     plugins: PluginOrder,
     plugin: BTreeMap<String, toml::Table>,
 }
@@ -109,14 +110,13 @@ fn begins_with_any(name: &str, prefixes: &[String]) -> bool {
 
 /// The settings with what the command line says of strategies.
 fn with_strategies(arguments: &DedupRunArguments, settings: &Settings) -> Result<Settings, Problem> {
-    let mut settings = with_preset(&arguments.preset, settings)?;
+    let (mut settings, topped_up) = with_preset(&arguments.preset, settings)?;
     let DedupRunArguments { includes, prefer_prefixes, top_ups, .. } = arguments;
     if !top_ups.is_empty() && !settings.plugins.dedup.iter().any(|used| used == "dedup-top-up") {
         return Err(Problem::new("Nothing brings models back: --top-up needs the strategy `dedup-top-up`")
             .help("take --preset nn-dup, or name the strategy under `[plugins]` in netquarry.toml"));
     }
-    let fractal = ["FractalNet".to_owned()];
-    let inferred: Vec<String> = includes.iter().filter(|prefix| begins_with_any(prefix, &fractal)).cloned().collect();
+    let inferred: Vec<String> = includes.iter().filter(|prefix| begins_with_any(prefix, &topped_up)).cloned().collect();
     let prefixes = [
         ("dedup-exact", if prefer_prefixes.is_empty() { includes } else { prefer_prefixes }),
         ("dedup-lexical", includes),
@@ -133,9 +133,10 @@ fn with_strategies(arguments: &DedupRunArguments, settings: &Settings) -> Result
     Ok(settings)
 }
 
-fn with_preset(preset: &str, settings: &Settings) -> Result<Settings, Problem> {
+/// The settings with the strategies of a preset, and the prefixes that it tops up by itself.
+fn with_preset(preset: &str, settings: &Settings) -> Result<(Settings, Vec<String>), Problem> {
     match preset {
-        "default" => Ok(settings.clone()),
+        "default" => Ok((settings.clone(), Vec::new())),
         "nn-dup" => {
             let preset: Preset = toml::from_str(NN_DUP).expect("a test reads the preset");
             let mut settings = settings.clone();
@@ -143,7 +144,7 @@ fn with_preset(preset: &str, settings: &Settings) -> Result<Settings, Problem> {
             for (name, options) in preset.plugin {
                 settings.plugin_options.insert(name, serde_json::to_value(options).expect("a table has string keys"));
             }
-            Ok(settings)
+            Ok((settings, preset.top_up))
         }
         other => {
             Err(Problem::new(format!("There is no preset `{other}`")).help("the presets are `default` and `nn-dup`"))

@@ -49,7 +49,7 @@ pub(super) fn below(folder: &Path, spool: &Arc<Spool>) -> Result<Models, Problem
     let mut paths = Vec::new();
     while let Some(folder) = waiting.pop() {
         let entries = fs::read_dir(&folder)
-            .map_err(|error| Problem::io("look into", &folder, error).help("name a folder that exists"))?;
+            .map_err(|error| Problem::io("look into", &folder, error).help("name a folder or a table that exists"))?;
         for entry in entries {
             let entry = entry.map_err(|error| Problem::io("look into", &folder, error))?;
             let kind = entry.file_type().map_err(|error| Problem::io("look at", &entry.path(), error))?;

@@ -9,12 +9,15 @@ use serde_json::{Map, Value};
 use super::rows::{ACCURACY_COLUMN, CODE_COLUMNS, NAME_COLUMNS, Row};
 use crate::problem::Problem;
 
+/// Empty lines are no rows.
+///
 /// # Errors
 /// The file cannot be opened.
 pub(super) fn rows(path: &Path) -> Result<impl Iterator<Item = Result<Row, Problem>>, Problem> {
     let file = File::open(path).map_err(|error| Problem::io("read", path, error))?;
     let lines = BufReader::with_capacity(1 << 20, file).lines();
-    Ok((1..).zip(lines).map(move |(number, line)| {
+    let lines = (1..).zip(lines).filter(|(_, line)| !line.as_ref().is_ok_and(|line| line.trim().is_empty()));
+    Ok(lines.map(move |(number, line)| {
         let line = line.map_err(|error| Problem::io("read", path, error))?;
         let refused = |why: String| Problem::new(format!("Line {number} of `{}` is no record: {why}", path.display()));
         let object: Map<String, Value> = serde_json::from_str(&line).map_err(|error| refused(error.to_string()))?;
