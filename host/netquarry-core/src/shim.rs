@@ -33,6 +33,7 @@ pub struct ShimTables {
     /// Names that only the plugin's function can answer about: dotted paths, one `*` matches anything.
     pub dynamic: Vec<String>,
     pub arguments: Vec<BlockArguments>,
+    pub upstream_states: Vec<UpstreamState>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -95,4 +96,14 @@ pub struct BlockArguments {
     pub constructor: std::collections::BTreeMap<String, String>,
     /// Python expressions by parameter name.
     pub forward: std::collections::BTreeMap<String, String>,
+}
+
+/// A state that the code base's own programs set, which a replacement takes for given: upstream's class is compared in it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct UpstreamState {
+    /// The dotted path of the class; one `*` matches anything.
+    pub path: String,
+    /// Python statements, executed before upstream's class is called.
+    pub statements: String,
+    pub why: String,
 }

@@ -347,6 +347,10 @@ pub struct ReplayEvidence {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ParityEvidence {
     pub upstream: UpstreamOrigin,
+    /// Statements of a shim that were executed for upstream's class, where there are any: the state that the code base's
+    /// own programs set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upstream_state: Option<String>,
     /// Entries of the state dictionary after construction.
     pub state_entries: u64,
     /// Tensors, other values and containers in the output in evaluation mode.

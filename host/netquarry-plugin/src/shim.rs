@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use netquarry_core::dynamic::{CodeIndex, DefinitionKind, DefinitionSummary, DynamicAnswer, DynamicQuestion};
-use netquarry_core::shim::{BlockArguments, OperatorNamespace, RegistryRule, Replacement, Rule, ShimTables};
+use netquarry_core::shim::{
+    BlockArguments, OperatorNamespace, RegistryRule, Replacement, Rule, ShimTables, UpstreamState,
+};
 use wasmtime::component::Resource;
 
 use crate::bindings::repo_shim::netquarry::plugin::{index, rules};
@@ -129,6 +131,8 @@ fn converted(plugin: String, tables: rules::Tables) -> ShimTables {
         constructor: rule.constructor_arguments.into_iter().collect(),
         forward: rule.forward_arguments.into_iter().collect(),
     };
+    let state =
+        |rule: rules::UpstreamState| UpstreamState { path: rule.path, statements: rule.statements, why: rule.why };
     ShimTables {
         plugin,
         packages: tables.packages,
@@ -143,6 +147,7 @@ fn converted(plugin: String, tables: rules::Tables) -> ShimTables {
         operator_namespaces: tables.operator_namespaces.into_iter().map(namespace).collect(),
         dynamic: tables.dynamic_names,
         arguments: tables.arguments.into_iter().map(arguments).collect(),
+        upstream_states: tables.upstream_states.into_iter().map(state).collect(),
     }
 }
 
@@ -159,7 +164,8 @@ fn flaw(tables: &ShimTables) -> Option<String> {
         .flat_map(|rule| rule.classes.iter().chain(&rule.objects).map(|path| (path, &rule.why)));
     let replacements = replaced_definitions.iter().map(|rule| (&rule.path, &rule.why));
     let namespaces = operator_namespaces.iter().map(|rule| (&rule.namespace, &rule.why));
-    let reasoned = rules.chain(registries).chain(replacements).chain(namespaces);
+    let states = tables.upstream_states.iter().map(|rule| (&rule.path, &rule.why));
+    let reasoned = rules.chain(registries).chain(replacements).chain(namespaces).chain(states);
     let mut paths = tables.dynamic.iter().chain(tables.arguments.iter().map(|rule| &rule.path));
     for (path, why) in reasoned {
         if !is_specific(path) {

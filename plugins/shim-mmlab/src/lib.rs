@@ -5,11 +5,16 @@
 
 mod replacements;
 
-use netquarry_sdk::shim::{Answer, CodeIndex, OperatorNamespace, Question, Registry, RepoShim, Resolved, Rule, Tables};
+use netquarry_sdk::shim::{
+    Answer, CodeIndex, OperatorNamespace, Question, Registry, RepoShim, Resolved, Rule, Tables, UpstreamState,
+};
 use netquarry_sdk::{ConfigurationError, NoConfiguration, Plugin};
 
 /// The import packages that are written against mmengine's registry.
 const PACKAGES: [&str; 7] = ["mmengine", "mmcv", "mmdet", "mmseg", "mmocr", "mmpose", "mmpretrain"];
+
+/// Those of them whose programs have a scope of their own: what mmengine and mmcv register is in the root's.
+const SCOPES: [&str; 5] = ["mmdet", "mmseg", "mmocr", "mmpose", "mmpretrain"];
 
 /// Evaluates the name of an operator of its own module.
 const BATCHED_NMS: &str = "mmcv.ops.nms.batched_nms";
@@ -36,6 +41,7 @@ impl RepoShim for Mmlab {
             replaced_definitions: replacements::all(),
             operator_namespaces: vec![torchvision()],
             dynamic_names: vec![BATCHED_NMS.to_owned()],
+            upstream_states: SCOPES.map(default_scope).to_vec(),
             ..Tables::default()
         })
     }
@@ -68,6 +74,17 @@ fn unread_annotations(package: &str) -> Rule {
     Rule {
         path: format!("{package}.*"),
         why: "configurations, not annotations, say how objects are made; nothing evaluates an annotation".to_owned(),
+    }
+}
+
+fn default_scope(package: &str) -> UpstreamState {
+    UpstreamState {
+        path: format!("{package}.*"),
+        statements: format!("from mmengine.registry import init_default_scope; init_default_scope({package:?})"),
+        why:
+            "every program of the package sets its default scope first, and a registry without one does not look into \
+              those below it"
+                .to_owned(),
     }
 }
 

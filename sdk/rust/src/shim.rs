@@ -5,7 +5,7 @@ pub use crate::bindings::repo_shim::netquarry::plugin::index::{
     Answer, Definition, DefinitionKind, Question, Resolved,
 };
 pub use crate::bindings::repo_shim::netquarry::plugin::rules::{
-    BlockArguments, OperatorNamespace, Registry, Replacement, Rule, Tables,
+    BlockArguments, OperatorNamespace, Registry, Replacement, Rule, Tables, UpstreamState,
 };
 
 /// No rules at all, to name only the tables that a shim fills.
@@ -24,6 +24,7 @@ impl Default for Tables {
             operator_namespaces: Vec::new(),
             dynamic_names: Vec::new(),
             arguments: Vec::new(),
+            upstream_states: Vec::new(),
         }
     }
 }

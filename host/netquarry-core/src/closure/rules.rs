@@ -9,7 +9,7 @@ use super::registrations::Registrations;
 use crate::dynamic::{DynamicAnswer, DynamicQuestion};
 use crate::facts::FileFacts;
 use crate::index::{FileId, Index};
-use crate::shim::{BlockArguments, OperatorNamespace, RegistryRule, Replacement, Rule, ShimTables};
+use crate::shim::{BlockArguments, OperatorNamespace, RegistryRule, Replacement, Rule, ShimTables, UpstreamState};
 use crate::syntax;
 
 /// Asks shims about the names that their tables mark as dynamic.
@@ -120,6 +120,11 @@ impl Rules {
 
     pub fn arguments(&self, path: &str) -> Option<(&BlockArguments, &str)> {
         self.first(path, |tables| &tables.arguments, |rule| &rule.path)
+    }
+
+    /// The state in which upstream's class is compared, and the shim that states it.
+    pub fn upstream_state(&self, path: &str) -> Option<(&UpstreamState, &str)> {
+        self.first(path, |tables| &tables.upstream_states, |rule| &rule.path)
     }
 
     /// The operator namespaces that the text of a replacement uses.

@@ -86,6 +86,7 @@ impl<'a> Upstreams<'a> {
             class_name: class_name.to_owned(),
             sha1: sha1.to_owned(),
             origin: own.origin,
+            state: None,
             paths: all.iter().flat_map(|place| &place.roots).cloned().collect(),
             layers: Arc::default(),
             identity: identity(&all),

@@ -204,6 +204,7 @@ impl<'a> Rounds<'a> {
         let (candidate, bundle, want) = (&self.made.candidates[at], self.bundle(at), &self.wants[at]);
         let upstream = self.upstreams.as_ref().and_then(|all| all.of(&self.made.indexed, candidate, bundle));
         let layers = self.provision.layers(want);
+        let state = self.made.rules.upstream_state(&candidate.block).map(|(rule, _)| rule.statements.clone());
         let job = Job {
             id: candidate.block.clone(),
             file: self.folder.join(format!("{}.py", candidate.stem)),
@@ -214,7 +215,11 @@ impl<'a> Rounds<'a> {
             arguments: self.made.rules.arguments(&candidate.block).map(|(arguments, _)| arguments.clone()),
             sites: Arc::clone(&self.sites[at]),
             line_map: self.context.spool.value(bundle.line_map)?,
-            upstream: upstream.map(|it| Upstream { layers: self.provision.upstream_layers(want, &layers), ..it }),
+            upstream: upstream.map(|it| Upstream {
+                layers: self.provision.upstream_layers(want, &layers),
+                state,
+                ..it
+            }),
         };
         let key = job.digest(&bundle.sha256);
         // It is read again when the turn of the bundle comes.

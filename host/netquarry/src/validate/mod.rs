@@ -86,6 +86,8 @@ pub struct Upstream {
     /// SHA-1 of the module's file, in hexadecimal: another file than this one is another upstream.
     pub sha1: String,
     pub origin: UpstreamOrigin,
+    /// Statements that set what the code base's own programs set before they construct anything.
+    pub state: Option<String>,
     /// Folders that have to come first on Python's path; none where all that is needed is installed.
     pub paths: Vec<PathBuf>,
     /// What is installed for it beside the environment.
@@ -264,7 +266,8 @@ impl Job {
     pub fn digest(&self, bundle_sha256: &str) -> String {
         let mut hasher = Sha256::new();
         let stem = self.file.file_stem().unwrap_or_default().as_encoded_bytes();
-        let upstream = self.upstream.as_ref().map(|it| (&it.module, &it.class_name, &it.sha1, it.origin, &it.identity));
+        let upstream =
+            self.upstream.as_ref().map(|it| (&it.module, &it.class_name, &it.sha1, it.origin, &it.state, &it.identity));
         let blocked = (&self.blocked_packages, &self.operator_packages);
         let parts = (&self.class_name, blocked, &self.arguments, &self.sites[..], &self.line_map, upstream);
         hasher.update(bundle_sha256);

@@ -131,7 +131,8 @@ impl<E> Comparison<'_, E> {
     fn replay(&self, side: Side, extra: Extra<'_>) -> Result<Observation, Stop<E>> {
         let evidence = &self.verdict.evidence;
         let ran_forward = self.verdict.outcome(Level::Forward) == Outcome::Passed;
-        let class = UpstreamClass { module: &self.upstream.module, class_name: &self.upstream.class_name };
+        let Upstream { module, class_name, state, .. } = self.upstream;
+        let class = UpstreamClass { module, class_name, state: state.as_deref() };
         let replay = Replay {
             upstream: (side == Side::Upstream).then_some(class),
             constructor: &evidence.constructor_arguments,
@@ -186,6 +187,7 @@ impl<E> Comparison<'_, E> {
         }
         Parity::Same(ParityEvidence {
             upstream: self.upstream.origin,
+            upstream_state: self.upstream.state.clone(),
             state_entries: observation.state.len() as u64,
             output_parts: observation.output.len() as u64,
             training_parts: observation.training.len() as u64,

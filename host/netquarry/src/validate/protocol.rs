@@ -186,6 +186,8 @@ pub(super) struct Replay<'a> {
 pub(super) struct UpstreamClass<'a> {
     pub(super) module: &'a str,
     pub(super) class_name: &'a str,
+    /// Statements to be executed before the class is called.
+    pub(super) state: Option<&'a str>,
 }
 
 /// A part of a challenge: what is done with numbers that the child gets one by one, each once it says that it is ready.

@@ -55,7 +55,9 @@ pub(super) fn upstream(record: &BlockRecord, upstreams: &Upstreams<'_>) -> Optio
     let (_, path) = record.block.split_once(':')?;
     let module = path.strip_suffix(record.name.as_str())?.strip_suffix('.')?;
     let beside: BTreeSet<&str> = record.closure.iter().map(ClosureRecord::source).collect();
-    upstreams.class(&source.name, module, &record.name, &source.sha1, &beside)
+    let upstream = upstreams.class(&source.name, module, &record.name, &source.sha1, &beside)?;
+    let compared = record.evidence.parity.as_ref();
+    Some(Upstream { state: compared.and_then(|parity| parity.upstream_state.clone()), ..upstream })
 }
 
 /// The packages that a bundle of a library must do without: those that its code is from.

@@ -377,7 +377,7 @@ fn a_level_that_was_not_asked_for_stays_unknown() {
 }
 
 /// A bundle of `parity_cases/` with the class of the same name below `upstream/` there. Its first line says what has to come
-/// of comparing them.
+/// of comparing them; a second one may hold the state in which upstream is compared.
 struct ParityCase {
     expected: String,
     job: Job,
@@ -386,7 +386,9 @@ struct ParityCase {
 impl ParityCase {
     fn read(path: &Path) -> Self {
         let text = fs::read_to_string(path).unwrap();
-        let expected = text.lines().next().and_then(|line| line.strip_prefix("# parity: ")).unwrap();
+        let mut lines = text.lines();
+        let expected = lines.next().and_then(|line| line.strip_prefix("# parity: ")).unwrap();
+        let state = lines.next().and_then(|line| line.strip_prefix("# state: ")).map(str::to_owned);
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
         let folder = path.with_file_name("upstream");
         let package = if folder.join("pack").join(format!("{name}.py")).exists() { "pack" } else { "liar" };
@@ -396,6 +398,7 @@ impl ParityCase {
             class_name: "Block".into(),
             sha1: ContentDigest::of(&file).to_string(),
             origin: UpstreamOrigin::Snapshot,
+            state,
             paths: vec![folder],
             layers: Arc::default(),
             identity: String::new(),
@@ -632,6 +635,7 @@ fn digests_tell_apart_what_a_verdict_depends_on() {
         origin: UpstreamOrigin::Installed,
         paths: Vec::new(),
         layers: Arc::default(),
+        state: None,
         identity: identity.into(),
     };
     assert_eq!(digest, Job { id: "another".into(), ..job.clone() }.digest("00"));

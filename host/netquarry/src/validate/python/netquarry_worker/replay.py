@@ -72,6 +72,8 @@ def upstream(wanted, reporter):
     block = vars(module).get(wanted["class_name"])
     if not isinstance(block, type) or not issubclass(block, torch.nn.Module):
         raise UpstreamMissing(f"{wanted['module']} has no module class {wanted['class_name']!r} once it is imported")
+    if wanted["state"] is not None:
+        exec(compile(wanted["state"], "<state of upstream>", "exec"), {})
     return block
 
 
