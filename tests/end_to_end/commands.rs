@@ -1,7 +1,10 @@
 //! The other commands, and what all of them have in common.
 
+use std::collections::BTreeSet;
 use std::io::Read;
 use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
 
 use super::library::made;
 use super::support::{Playground, Run, python, tree};
@@ -149,18 +152,66 @@ fn a_folder_of_models_is_deduplicated() {
     playground.write("models/a.py", &model);
     playground.write("models/b.py", &model);
     playground.write("models/c.py", &playground.read("package/small/layers.py"));
-    for preset in ["default", "nn-dup"] {
+    let nn_dup = ["accepted_code", "accepted_code", "dedup_report.md", "kept_records.json", "splits.json"];
+    let layouts =
+        [("default", vec!["kept", "kept", "report.md"]), ("nn-dup", [&nn_dup[..], &["tombstones.json"]].concat())];
+    for (preset, own) in layouts {
         let out = format!("unique-{preset}");
         let arguments = ["dedup", "run", "models", "--preset", preset, "--out", &out, "--format", "json"];
         let json = playground.netquarry(&arguments).succeeded().json();
         assert_eq!(json[0]["reason"], "exact", "{preset}");
-        let kept: Vec<String> = tree(&playground.path(&out)).into_iter().map(|(path, _)| path).collect();
-        assert_eq!(kept.len(), 3, "{kept:?}");
-        assert_eq!(playground.read(&format!("{out}/decisions.jsonl")).lines().count(), 3);
+        let written: BTreeSet<String> = tree(&playground.path(&out)).into_iter().map(|(path, _)| path).collect();
+        let mut tops: Vec<&str> = written.iter().map(|path| path.split('/').next().unwrap()).collect();
+        tops.retain(|top| !["decisions.jsonl", "report.html"].contains(top));
+        assert_eq!(tops, own);
+        let decisions = playground.read(&format!("{out}/decisions.jsonl"));
+        let decisions: Vec<Value> = decisions.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(decisions.len(), 3);
+        for decision in &decisions {
+            let is_kept = decision["decision"] == "kept";
+            assert_eq!(decision["split"].is_string() && decision["family"].is_string(), is_kept, "{decision}");
+        }
     }
+    assert!(playground.read("unique-default/report.md").contains("| removed: exact | 1 |"));
     let told = playground.netquarry(&["dedup", "run", "models", "--out", "unique-default"]).succeeded().stderr;
-    assert!(told.contains("Wrote 2 kept files and decisions.jsonl to `unique-default`"), "{told}");
+    assert!(told.contains("Wrote 2 kept files, decisions.jsonl and the report to `unique-default`"), "{told}");
     assert_eq!(playground.netquarry(&["dedup", "run", "models", "--preset", "none"]).ended(2).stdout, "");
+}
+
+#[test]
+fn two_models_are_explained() {
+    let playground = Playground::new();
+    let model = playground.read("package/small/models.py");
+    playground.write("models/a.py", &model);
+    playground.write("models/b.py", &format!("{model}# a comment\n"));
+    playground.write("models/c.py", &playground.read("package/small/layers.py"));
+    let explain = |arguments: &[&str]| playground.netquarry(&[&["dedup", "explain"], arguments].concat());
+    let copies = explain(&["a", "models/b.py", "--input", "models"]).succeeded().stdout;
+    assert!(copies.contains("dedup-exact: keeps both\n"), "{copies}");
+    assert!(copies.contains("dedup-lexical: removes B, lexical (1.000)\n"), "{copies}");
+    let others = explain(&["models/a.py", "models/c.py", "--format", "json"]).succeeded().json();
+    assert_eq!(others["equal_code"], false);
+    assert!(others["lexical"][0]["jaccard"].as_f64().unwrap() < 0.5, "{others}");
+    assert!(others["strategies"].as_array().unwrap().iter().all(|strategy| strategy["removes"].is_null()), "{others}");
+    let unknown = explain(&["a", "d", "--input", "models"]).ended(2).stderr;
+    assert!(unknown.contains("`d` is no Python file and no model of `models`"), "{unknown}");
+}
+
+#[test]
+fn thresholds_are_swept() {
+    let playground = Playground::new();
+    let model = playground.read("package/small/models.py");
+    playground.write("models/a.py", &model);
+    playground.write("models/b.py", &format!("{model}\n\ndef unused(x):\n    return print(x)\n"));
+    let arguments = ["dedup", "sweep", "models", "--lexical", "0.5,1", "--structural", "1", "--report", "sweep.html"];
+    let points = playground.netquarry(&[&arguments[..], &["--format", "json"]].concat()).succeeded().json();
+    let point = |lexical: f64, kept: u64| json!({"lexical": lexical, "structural": 1.0, "kept": kept});
+    assert_eq!(points, json!([point(0.5, 1), point(1.0, 2)]));
+    assert!(playground.read("sweep.html").contains("structural 1.00: 2"));
+    let table = playground.netquarry(&arguments).succeeded().stdout;
+    assert!(table.contains("structural 1.00"), "{table}");
+    let wrong = playground.netquarry(&["dedup", "sweep", "models", "--lexical", "2"]).ended(2).stderr;
+    assert!(wrong.contains("a similarity is between 0 and 1"), "{wrong}");
 }
 
 #[test]

@@ -94,16 +94,19 @@ pub enum Normalisation {
     Code,
     /// Likewise the class that bears the name of the block; the whole code where it has none.
     Class,
+    /// The names of what that class calls, each once and sorted: `Conv2d` for `nn.Conv2d(...)`.
+    Callees,
 }
 
 impl Normalisation {
-    pub const ALL: [Self; 3] = [Self::NnDup, Self::Code, Self::Class];
+    pub const ALL: [Self; 4] = [Self::NnDup, Self::Code, Self::Class, Self::Callees];
 
     pub fn name(self) -> &'static str {
         match self {
             Self::NnDup => "nn-dup",
             Self::Code => "code",
             Self::Class => "class",
+            Self::Callees => "callees",
         }
     }
 }
@@ -271,6 +274,9 @@ pub trait BlockSet: Send + Sync {
     /// The number of distinct shingles.
     fn shingle_count(&self, block: u32, shingling: Shingling) -> u32;
 
+    /// For each member the first one that has the same set of shingles, which may be the member itself.
+    fn first_equals(&self, members: &[u32], shingling: Shingling) -> Vec<u32>;
+
     /// A MinHash signature: as many values as permutations are asked for.
     fn signature(&self, block: u32, shingling: Shingling, hashing: Hashing) -> Vec<u32>;
 
@@ -318,9 +324,11 @@ pub struct Restoration {
     pub reason: String,
 }
 
-/// What a strategy decides: each list is sorted by block.
+/// What a strategy decides.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Decisions {
+    /// Sorted by block.
     pub removals: Vec<Removal>,
+    /// In the order in which they come back.
     pub restorations: Vec<Restoration>,
 }

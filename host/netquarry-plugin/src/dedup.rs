@@ -1,5 +1,6 @@
 //! Calls of deduplication strategies, and the blocks as they see them.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -36,7 +37,7 @@ impl DedupStrategy {
         self.caller.plugin()
     }
 
-    /// Which blocks go and which come back, each sorted; the survivor of one that goes stays.
+    /// Which blocks go, sorted, and which come back, in that order; the survivor of one that goes stays.
     ///
     /// # Errors
     ///
@@ -63,14 +64,14 @@ impl DedupStrategy {
     }
 }
 
-fn restorations(removed: Range<u32>, mut answer: Vec<blocks::Restoration>) -> Result<Vec<Restoration>, String> {
+fn restorations(removed: Range<u32>, answer: Vec<blocks::Restoration>) -> Result<Vec<Restoration>, String> {
     if let Some(other) = answer.iter().find(|restoration| !removed.contains(&restoration.block)) {
         let Range { start, end } = removed;
         return Err(format!("it restores block {}, and {start} to {end} were removed", other.block));
     }
-    answer.sort_by_key(|restoration| restoration.block);
-    if let Some(twice) = answer.windows(2).find(|pair| pair[0].block == pair[1].block) {
-        return Err(format!("it restores block {} twice", twice[0].block));
+    let mut seen = BTreeSet::new();
+    if let Some(twice) = answer.iter().find(|restoration| !seen.insert(restoration.block)) {
+        return Err(format!("it restores block {} twice", twice.block));
     }
     let converted = |blocks::Restoration { block, reason }| Restoration { block, reason };
     Ok(answer.into_iter().map(converted).collect())
@@ -208,6 +209,16 @@ impl blocks::HostBlockSet for State {
     ) -> Kernel<u32> {
         let blocks = self.blocks_with(&handle, block)?;
         kernel(shingling(&options).map(|options| blocks.shingle_count(block, options)))
+    }
+
+    fn first_equals(
+        &mut self,
+        handle: Resource<BlockSetHandle>,
+        members: Vec<u32>,
+        options: blocks::Shingling,
+    ) -> Kernel<Vec<u32>> {
+        let blocks = self.blocks_of(&handle, &members)?;
+        kernel(shingling(&options).map(|options| blocks.first_equals(&members, options)))
     }
 
     fn signature(

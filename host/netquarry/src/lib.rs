@@ -10,6 +10,7 @@ pub mod commands;
 pub mod configuration;
 pub mod console;
 pub mod course;
+pub mod curation;
 pub mod driver;
 pub mod environment;
 pub mod explain;

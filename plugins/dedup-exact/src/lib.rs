@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use netquarry_sdk::dedup::{Blocks, Decisions, DedupStrategy, Removal};
+use netquarry_sdk::dedup::{Blocks, Decisions, DedupStrategy, Removal, Shingling};
 use netquarry_sdk::{ConfigurationError, Plugin};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -15,11 +15,14 @@ pub struct Configuration {
     pub prefer: Vec<Criterion>,
     /// Name prefixes, the best one first; they decide before everything else which block stays, and nothing but that.
     pub prefixes: Vec<String>,
+    /// The normalisations of tokens, by the host's names, in each of which blocks of equal code have to be equal too:
+    /// `class` tells blocks apart whose files hold the classes of both.
+    pub normalisations: Vec<String>,
 }
 
 impl Default for Configuration {
     fn default() -> Self {
-        Self { prefer: survivor::DEFAULT.to_vec(), prefixes: Vec::new() }
+        Self { prefer: survivor::DEFAULT.to_vec(), prefixes: Vec::new(), normalisations: vec!["class".to_owned()] }
     }
 }
 
@@ -40,14 +43,14 @@ impl Plugin for Exact {
 
 impl DedupStrategy for Exact {
     fn deduplicate(&self, blocks: &dyn Blocks) -> Result<Decisions, String> {
-        let Configuration { prefer, prefixes } = &self.configuration;
+        let Configuration { prefer, prefixes, .. } = &self.configuration;
         let summaries = summaries(blocks);
         let mut by_code: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
         for (block, summary) in (0..).zip(&summaries) {
             by_code.entry(&summary.sha256).or_default().push(block);
         }
         let mut removals = Vec::new();
-        for group in by_code.values() {
+        for group in self.equals(blocks, by_code.into_values().filter(|group| group.len() > 1))? {
             let best = group.iter().min_by(|first, second| {
                 let [first, second] = [first, second].map(|block| &summaries[**block as usize]);
                 let ranks = [first, second].map(|summary| prefix_rank(&summary.name, prefixes));
@@ -66,6 +69,30 @@ impl DedupStrategy for Exact {
         Ok(removals.into())
     }
 }
+
+impl Exact {
+    /// The groups, each taken apart into those that are equal in all normalisations.
+    fn equals(&self, blocks: &dyn Blocks, groups: impl Iterator<Item = Vec<u32>>) -> Result<Vec<Vec<u32>>, String> {
+        let mut equals = Vec::new();
+        for group in groups {
+            let mut keys: Vec<Vec<u32>> = vec![Vec::new(); group.len()];
+            for normalisation in &self.configuration.normalisations {
+                let shingling = Shingling { normalisation: normalisation.clone(), width: WIDTH };
+                let first = blocks.first_equals(&group, &shingling)?;
+                keys.iter_mut().zip(first).for_each(|(key, first)| key.push(first));
+            }
+            let mut by_key: BTreeMap<Vec<u32>, Vec<u32>> = BTreeMap::new();
+            for (key, block) in keys.into_iter().zip(group) {
+                by_key.entry(key).or_default().push(block);
+            }
+            equals.extend(by_key.into_values());
+        }
+        Ok(equals)
+    }
+}
+
+/// Consecutive tokens per shingle, as the lexical strategy has them.
+const WIDTH: u32 = 10;
 
 netquarry_sdk::export!(Exact as DedupStrategy);
 

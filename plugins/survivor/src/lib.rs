@@ -1,15 +1,14 @@
 //! Which of several duplicates stays, and what else the deduplication strategies share.
 
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
 
 use netquarry_sdk::ConfigurationError;
 use netquarry_sdk::dedup::{BlockSummary, Blocks};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub mod family;
 pub mod grouping;
+pub mod restoring;
 
 /// One thing in which a block can be better than another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -69,38 +68,6 @@ fn summaries_up_to(blocks: &dyn Blocks, count: u32) -> Vec<BlockSummary> {
     (0..count).step_by(PIECE as usize).flat_map(|start| blocks.summaries(start, PIECE.min(count - start))).collect()
 }
 
-/// The blocks that were removed whose names begin with the prefix and whose code none that is left has: the best first, and
-/// of equals the one that came first. `summaries` are those of all blocks.
-pub fn removed_of(
-    blocks: &dyn Blocks,
-    summaries: &[BlockSummary],
-    left: &BTreeSet<u32>,
-    prefix: &str,
-    prefer: &[Criterion],
-) -> Vec<u32> {
-    let codes: BTreeSet<&str> = left.iter().map(|block| &*summaries[*block as usize].sha256).collect();
-    let prefix = [prefix.to_owned()];
-    let positions = blocks.positions();
-    let is_wanted = |block: &u32| {
-        let BlockSummary { name, sha256, .. } = &summaries[*block as usize];
-        matched_prefix(name, &prefix).is_some() && !codes.contains(&**sha256)
-    };
-    let mut found: Vec<u32> = (blocks.count()..blocks.total()).filter(is_wanted).collect();
-    found.sort_by(|first, second| {
-        let [better, worse] = [first, second].map(|block| &summaries[*block as usize]);
-        let place = |block: &u32| positions[*block as usize];
-        compare(prefer, better, worse).then(place(first).cmp(&place(second)))
-    });
-    found
-}
-
-/// Those that are left and whose names begin with the prefix.
-pub fn left_of(summaries: &[BlockSummary], left: &BTreeSet<u32>, prefix: &str) -> Vec<u32> {
-    let prefix = [prefix.to_owned()];
-    let is_wanted = |block: &&u32| matched_prefix(&summaries[**block as usize].name, &prefix).is_some();
-    left.iter().filter(is_wanted).copied().collect()
-}
-
 /// Refuses what is no similarity, at this place of a configuration.
 pub fn check_similarity(pointer: &str, value: f64) -> Result<(), ConfigurationError> {
     if (0.0..=1.0).contains(&value) {
@@ -117,8 +84,12 @@ pub fn prefix_rank(name: &str, prefixes: &[String]) -> usize {
 
 /// The position of the first prefix with which the name begins, if there is one.
 pub fn matched_prefix(name: &str, prefixes: &[String]) -> Option<usize> {
-    let name = normalised(name);
-    prefixes.iter().position(|prefix| name.starts_with(&normalised(prefix)))
+    prefixes.iter().position(|prefix| begins_with(name, prefix))
+}
+
+/// By letters and digits of ASCII, whatever their case.
+pub fn begins_with(name: &str, prefix: &str) -> bool {
+    normalised(name).starts_with(&normalised(prefix))
 }
 
 fn normalised(name: &str) -> String {

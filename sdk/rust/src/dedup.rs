@@ -8,7 +8,7 @@ pub use crate::bindings::dedup_strategy::netquarry::plugin::blocks::{
 
 /// A plugin of the kind `dedup-strategy`.
 pub trait DedupStrategy: Plugin {
-    /// Looks at the whole set and returns what goes and what comes back, each sorted by block.
+    /// Looks at the whole set and returns what goes, sorted by block, and what comes back, in the order in which it does.
     ///
     /// # Errors
     ///
@@ -53,6 +53,9 @@ pub trait Blocks {
 
     /// The number of distinct shingles.
     fn shingle_count(&self, block: u32, shingling: &Shingling) -> Result<u32, String>;
+
+    /// For each member the first one that has the same set of shingles.
+    fn first_equals(&self, members: &[u32], shingling: &Shingling) -> Result<Vec<u32>, String>;
 
     fn signature(&self, block: u32, shingling: &Shingling, hashing: &Hashing) -> Result<Vec<u32>, String>;
 
@@ -110,6 +113,10 @@ impl Blocks for BlockSet {
 
     fn shingle_count(&self, block: u32, shingling: &Shingling) -> Result<u32, String> {
         self.shingle_count(block, shingling)
+    }
+
+    fn first_equals(&self, members: &[u32], shingling: &Shingling) -> Result<Vec<u32>, String> {
+        self.first_equals(members, shingling)
     }
 
     fn signature(&self, block: u32, shingling: &Shingling, hashing: &Hashing) -> Result<Vec<u32>, String> {

@@ -91,6 +91,12 @@ impl Blocks for MemoryBlocks {
         Ok(u32::try_from(self.shingles(block, shingling.width).len()).expect("a test has few tokens"))
     }
 
+    fn first_equals(&self, members: &[u32], shingling: &Shingling) -> Result<Vec<u32>, String> {
+        let shingles = |member: u32| self.shingles(member, shingling.width);
+        let is_equal = |member: u32| move |other: &&u32| shingles(**other) == shingles(member);
+        Ok(members.iter().filter_map(|member| members.iter().find(is_equal(*member)).copied()).collect())
+    }
+
     fn signature(&self, _: u32, _: &Shingling, hashing: &Hashing) -> Result<Vec<u32>, String> {
         Ok(vec![0; hashing.permutations as usize])
     }

@@ -1,5 +1,6 @@
 //! A [`BlockSet`] over codes, which computes what is asked for and keeps it.
 
+use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
@@ -132,6 +133,15 @@ impl CodeBlock {
                     None => self.bound(&placed, width),
                 }
             }
+            Normalisation::Callees => {
+                let is_it = |definition: &_| region::is_class(definition, &self.summary.name);
+                let text = statements::last_definition(&placed, is_it).map(|lines| region::lines(code, lines));
+                let outline = text.map_or_else(
+                    || statements::outline(&placed),
+                    |text| statements.read(text).and_then(|placed| statements::outline(&placed)),
+                );
+                Compared::AtOnce(Shingles::new(&callees(&structure::structure_of(&outline.unwrap_or_default())), width))
+            }
         }
     }
 
@@ -153,6 +163,7 @@ impl CodeBlock {
             Normalisation::NnDup => normalised_tokens(code),
             Normalisation::Code => code_tokens(code, &self.summary.name),
             Normalisation::Class => class_tokens(code, &self.summary.name),
+            Normalisation::Callees => callee_tokens(code, &self.summary.name),
         }
     }
 
@@ -173,6 +184,18 @@ impl CodeBlock {
             }
         })
     }
+}
+
+/// The names of what is called, each once and sorted.
+fn callees(structure: &Structure) -> NormalisedTokens {
+    let mut tokens = NormalisedTokens::default();
+    structure.call_counts.iter().for_each(|(name, _)| tokens.push(name));
+    tokens
+}
+
+fn callee_tokens(code: &str, name: &str) -> NormalisedTokens {
+    let outline = region::parsed(code).unwrap_or_default();
+    callees(&structure::structure(region::class(code, &outline, name).unwrap_or(code)))
 }
 
 fn region(code: &str, placed: &[Placed], width: usize, statements: &Statements) -> Compared {
@@ -223,6 +246,12 @@ impl BlockSet for CodeBlocks {
     fn shingle_count(&self, block: u32, shingling: Shingling) -> u32 {
         let count = self.shingles(block, shingling).len();
         u32::try_from(count).expect("a block has fewer shingles than bytes")
+    }
+
+    fn first_equals(&self, members: &[u32], shingling: Shingling) -> Vec<u32> {
+        let sets: Vec<Arc<NumberSet>> = members.par_iter().map(|member| self.shingles(*member, shingling)).collect();
+        let mut first: HashMap<&NumberSet, u32> = HashMap::new();
+        sets.iter().zip(members).map(|(set, member)| *first.entry(set).or_insert(*member)).collect()
     }
 
     fn signature(&self, block: u32, shingling: Shingling, hashing: Hashing) -> Vec<u32> {
@@ -301,6 +330,8 @@ mod tests {
         let similarities = blocks.jaccard(0, &[0, 1, 2], SHINGLING);
         assert_eq!((similarities[0], similarities[2]), (1.0, 1.0));
         assert!(similarities[1] < 0.1);
+        assert_eq!(blocks.first_equals(&[0, 1, 2, 3], SHINGLING), [0, 1, 0, 3]);
+        assert_eq!(blocks.first_equals(&[1, 2], SHINGLING), [1, 2]);
         // The name of the class is a token and no call.
         assert!(blocks.jaccard(0, &[3], SHINGLING)[0] < 1.0);
         let digests = blocks.structure_digests(&[0, 1, 2, 3]);

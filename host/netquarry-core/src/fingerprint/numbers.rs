@@ -19,7 +19,7 @@ pub(super) struct Numbers {
 pub(super) type Run = Range<u32>;
 
 /// A set of numbers.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct NumberSet {
     /// Sorted, none empty, and none begins where another one ends or before.
     runs: Box<[Run]>,

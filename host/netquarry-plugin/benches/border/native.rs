@@ -74,6 +74,10 @@ impl dedup::Blocks for Blocks<'_> {
         Ok(self.0.shingle_count(block, shingling(options)))
     }
 
+    fn first_equals(&self, members: &[u32], options: &dedup::Shingling) -> Result<Vec<u32>, String> {
+        Ok(self.0.first_equals(members, shingling(options)))
+    }
+
     fn signature(&self, block: u32, options: &dedup::Shingling, signing: &dedup::Hashing) -> Result<Vec<u32>, String> {
         Ok(self.0.signature(block, shingling(options), hashing(signing)))
     }

@@ -256,6 +256,17 @@ fn equal_code_is_an_exact_duplicate() {
     assert_eq!(deduplicated("dedup-exact", &json!({}), codes), [removed(1, 0, "exact")]);
 }
 
+/// As `netquarry_core` bundles classes that need each other.
+#[test]
+fn blocks_of_one_file_are_equal_where_their_classes_are() {
+    let other = RESIDUAL.replace("Residual", "Other").replace("relu", "gelu");
+    let file = format!("{RESIDUAL}{other}");
+    let codes = vec![("Residual", file.clone()), ("Other", file.clone()), ("Residual", file)];
+    assert_eq!(deduplicated("dedup-exact", &json!({}), codes.clone()), [removed(2, 0, "exact")]);
+    let of_nn_dup = json!({"normalisations": []});
+    assert_eq!(deduplicated("dedup-exact", &of_nn_dup, codes), [removed(1, 0, "exact"), removed(2, 0, "exact")]);
+}
+
 #[test]
 fn renamed_and_commented_code_is_a_lexical_duplicate() {
     let renamed =

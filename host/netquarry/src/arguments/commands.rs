@@ -6,6 +6,7 @@ use clap::{Args, Subcommand, ValueHint};
 
 use super::examples;
 use super::pipeline::{CorpusArguments, PipelineArguments, SourceOverride};
+use crate::curation::{Layout, Upweight};
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -267,13 +268,64 @@ pub enum DedupCommand {
     /// Group near-duplicates and keep one of each group.
     #[command(after_help = examples::DEDUP)]
     Run(DedupRunArguments),
+    /// Compare two models: what is the same in them and what is not, and which strategy would take one for the other.
+    #[command(after_help = examples::DEDUP_EXPLAIN)]
+    Explain(DedupExplainArguments),
+    /// Count what stays at several thresholds.
+    #[command(after_help = examples::DEDUP_SWEEP)]
+    Sweep(DedupSweepArguments),
+}
+
+/// The thresholds that are tried where nobody names others.
+const SWEPT: [f64; 6] = [0.75, 0.80, 0.85, 0.90, 0.95, 1.00];
+
+#[derive(Debug, Args)]
+pub struct DedupSweepArguments {
+    /// What `dedup run` reads [default: out].
+    #[arg(value_hint = ValueHint::AnyPath, env = "NETQUARRY_OUT")]
+    pub input: Option<PathBuf>,
+
+    /// The strategies and their other options: `default`, or `nn-dup`.
+    #[arg(long, value_name = "NAME", default_value = "default")]
+    pub preset: String,
+
+    /// The thresholds of `dedup-lexical` to try. What its bands do not bring together is not compared at any.
+    #[arg(long, value_name = "SIMILARITY,...", value_delimiter = ',', default_values_t = SWEPT)]
+    pub lexical: Vec<f64>,
+
+    /// The thresholds of `dedup-structural` to try.
+    #[arg(long, value_name = "SIMILARITY,...", value_delimiter = ',', default_values_t = SWEPT)]
+    pub structural: Vec<f64>,
+
+    /// Draw it on a page.
+    #[arg(long, value_name = "FILE.html", value_hint = ValueHint::FilePath)]
+    pub report: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct DedupExplainArguments {
+    /// A Python file, or a model of --input by its name or identity.
+    #[arg(value_hint = ValueHint::AnyPath)]
+    pub first: String,
+
+    /// What it is compared with.
+    #[arg(value_hint = ValueHint::AnyPath)]
+    pub second: String,
+
+    /// Where models are looked up that are no files: what `dedup run` reads [default: out].
+    #[arg(long, value_name = "INPUT", value_hint = ValueHint::AnyPath, env = "NETQUARRY_OUT")]
+    pub input: Option<PathBuf>,
+
+    /// The strategies and thresholds: `default`, or `nn-dup`.
+    #[arg(long, value_name = "NAME", default_value = "default")]
+    pub preset: String,
 }
 
 #[derive(Debug, Args)]
 pub struct DedupRunArguments {
-    /// A library (a folder with manifest.jsonl), a folder of Python files, a wheel of nn-dataset, or a table: a file of JSON
-    /// lines with a name (`nn`, `model` or `name`), a code (`nn_code` or `code`) and, where it is known, an `accuracy`
-    /// [default: out].
+    /// A library (a folder with manifest.jsonl), a folder of Python files, a database of LEMUR (.db), a wheel of nn-dataset,
+    /// or a table (.jsonl, .csv, .tsv) with a name (`nn`, `model` or `name`), a code (`nn_code` or `code`) and, where it is
+    /// known, an `accuracy` [default: out].
     #[arg(value_hint = ValueHint::AnyPath, env = "NETQUARRY_OUT")]
     pub input: Option<PathBuf>,
 
@@ -295,9 +347,18 @@ pub struct DedupRunArguments {
     #[arg(long = "top-up", value_name = "PREFIX")]
     pub top_ups: Vec<String>,
 
-    /// Where the decisions and the kept files are written; without it they are printed only.
+    /// Draw models whose names begin so, whatever their case, FACTOR times as often; the first one that fits counts. Writes
+    /// `sampling_weights.csv`. May be given several times.
+    #[arg(long = "upweight", value_name = "PREFIX:FACTOR", requires = "out")]
+    pub upweights: Vec<Upweight>,
+
+    /// Where the decisions, the kept files and the report are written; without it the duplicates are printed only.
     #[arg(long, short, value_name = "DIR")]
     pub out: Option<PathBuf>,
+
+    /// How these are laid out: `netquarry`, or `nn-dup` as ChatPrep and NN-GPT read them [default: that of the preset].
+    #[arg(long, value_enum, requires = "out", hide_possible_values = true)]
+    pub layout: Option<Layout>,
 }
 
 #[derive(Debug, Subcommand)]

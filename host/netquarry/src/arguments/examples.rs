@@ -70,6 +70,18 @@ Examples:
   netquarry dedup run my-models --preset nn-dup --out unique
   netquarry dedup run models.jsonl --preset nn-dup --include rag --include FractalNet --out unique";
 
+pub(super) const DEDUP_EXPLAIN: &str = "\
+Examples:
+  netquarry dedup explain first.py second.py
+  netquarry dedup explain timm.layers.mlp.Mlp GluMlp --input out
+  netquarry dedup explain 'rag-1#0' 'rag-2#7' --input models.jsonl --preset nn-dup";
+
+pub(super) const DEDUP_SWEEP: &str = "\
+Examples:
+  netquarry dedup sweep                            How many blocks of out/ stay, by both thresholds
+  netquarry dedup sweep my-models --lexical 0.7,0.8,0.9 --structural 0.95
+  netquarry dedup sweep models.jsonl --preset nn-dup --report sweep.html";
+
 pub(super) const CORPUS: &str = "\
 Examples:
   netquarry corpus list

@@ -10,8 +10,9 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser};
 
 pub use commands::{
-    BenchArguments, Command, CorpusCommand, DedupCommand, DedupRunArguments, EnvArguments, EnvCommand,
-    ExtractArguments, PluginCommand, ReportCommand, ShowArguments, StageArguments, ValidateArguments,
+    BenchArguments, Command, CorpusCommand, DedupCommand, DedupExplainArguments, DedupRunArguments,
+    DedupSweepArguments, EnvArguments, EnvCommand, ExtractArguments, PluginCommand, ReportCommand, ShowArguments,
+    StageArguments, ValidateArguments,
 };
 pub use pipeline::{CorpusArguments, IndexChoice, LevelChoice, PipelineArguments, SourceOverride};
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use netquarry_core::dedup::{BlockSet, BlockSummary, Code, Decisions, Removal, Restoration};
 use netquarry_core::fingerprint::blocks::CodeBlocks;
 use netquarry_core::record::{DedupDecision, DedupOutcome};
-use netquarry_plugin::DedupStrategy;
+use netquarry_plugin::{CallError, DedupStrategy};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
@@ -33,26 +33,58 @@ pub struct Contender {
 pub struct Curated {
     /// By block; every contender has one.
     pub decisions: HashMap<String, DedupDecision>,
+    /// The contenders by their places, with what was computed for the strategies.
+    pub blocks: Arc<CodeBlocks>,
+    decided: Decided,
     pub course: StageCourse,
 }
 
 /// What the strategies have decided so far, by the places of the contenders.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Decided {
     removed: HashMap<usize, Removed>,
     restored: HashMap<usize, Restored>,
+    /// The places of those that were brought back.
+    order: Vec<usize>,
 }
 
-struct Removed {
-    survivor: usize,
-    reason: String,
-    similarity: Option<f64>,
+/// What a strategy had against a contender.
+#[derive(Clone)]
+pub struct Removed {
+    /// Its place. It may have been removed itself by a later strategy.
+    pub survivor: usize,
+    pub reason: String,
+    pub similarity: Option<f64>,
     plugin: Arc<str>,
 }
 
+#[derive(Clone)]
 struct Restored {
     reason: String,
     plugin: Arc<str>,
+    /// Why it had been removed.
+    removed: Removed,
+}
+
+impl Curated {
+    /// The places of those that stay: as they came, and behind them those that were brought back, in that order.
+    pub fn kept(&self) -> Vec<usize> {
+        let Decided { removed, restored, .. } = &self.decided;
+        let stays = |place: &usize| !removed.contains_key(place) && !restored.contains_key(place);
+        (0..self.decisions.len()).filter(stays).chain(self.restored().iter().copied()).collect()
+    }
+
+    /// The places of those that were brought back, in that order.
+    pub fn restored(&self) -> &[usize] {
+        &self.decided.order
+    }
+
+    /// The places of those that were removed, even if they were brought back later; in no order.
+    pub fn removed(&self) -> impl Iterator<Item = (usize, &Removed)> {
+        let Decided { removed, restored, .. } = &self.decided;
+        let restored = restored.iter().map(|(place, restored)| (*place, &restored.removed));
+        removed.iter().map(|(place, removed)| (*place, removed)).chain(restored)
+    }
 }
 
 /// Asks the strategies one after the other; each sees what the ones before it have kept, and behind that what they have
@@ -64,26 +96,16 @@ pub fn curate(
     contenders: &[Contender],
 ) -> Curated {
     let watch = Stopwatch::start(Stage::Curate);
-    let summaries: Vec<BlockSummary> = pool.install(|| contenders.par_iter().map(summary).collect());
-    let all = CodeBlocks::new(summaries.into_iter().zip(contenders.iter().map(|block| block.code.clone())));
-    let mut decided = Decided::default();
+    let mut contest = Contest::new(pool, contenders);
     for strategy in strategies {
-        let is_left = |place: usize| !decided.removed.contains_key(&place);
-        // Numbered as the strategy sees them, with all that was computed for the ones before it.
-        let (mut places, removed): (Vec<usize>, Vec<usize>) = (0..contenders.len()).partition(|place| is_left(*place));
-        places.extend(removed);
-        let blocks: Arc<dyn BlockSet> = Arc::new(all.with_left(|number| is_left(number as usize)));
-        match pool.install(|| strategy.run(&blocks)) {
-            Ok(decisions) => {
-                let plugin = format!("{} {}", strategy.plugin().name, strategy.plugin().version);
-                decided.take(&plugin, &places, decisions);
-            }
-            Err(error) => console.warn(&Problem::from(&error)),
+        if let Err(error) = contest.ask(pool, strategy) {
+            console.warn(&Problem::from(&error));
         }
     }
+    let Contest { blocks, decided } = contest;
     let decisions =
         (0..).zip(contenders).map(|(place, block)| (block.block.clone(), decided.decision(place, contenders)));
-    let decisions = decisions.collect();
+    let decisions: HashMap<String, DedupDecision> = decisions.collect();
     let elapsed = human_seconds(watch.elapsed().as_secs_f64());
     let what = format!(
         "{} among {} in {elapsed}",
@@ -91,7 +113,48 @@ pub fn curate(
         human_things(contenders.len(), "block")
     );
     console.status("Found", &what);
-    Curated { decisions, course: watch.stop("block", contenders.len(), 0) }
+    let course = watch.stop("block", contenders.len(), 0);
+    Curated { decisions, blocks, decided, course }
+}
+
+/// Contenders, and what strategies have decided about them so far. Copies go separate ways and share what is computed.
+#[derive(Clone)]
+pub struct Contest {
+    blocks: Arc<CodeBlocks>,
+    decided: Decided,
+}
+
+impl Contest {
+    pub fn new(pool: &rayon::ThreadPool, contenders: &[Contender]) -> Self {
+        Self { blocks: Arc::new(blocks_of(pool, contenders)), decided: Decided::default() }
+    }
+
+    /// # Errors
+    /// The strategy failed, and nothing has changed.
+    pub fn ask(&mut self, pool: &rayon::ThreadPool, strategy: &DedupStrategy) -> Result<(), CallError> {
+        let removed = &self.decided.removed;
+        let is_left = |place: usize| !removed.contains_key(&place);
+        // Numbered as the strategy sees them, with all that was computed for the ones before it.
+        let all = 0..self.blocks.total() as usize;
+        let (mut places, gone): (Vec<usize>, Vec<usize>) = all.partition(|place| is_left(*place));
+        places.extend(gone);
+        let blocks: Arc<dyn BlockSet> = Arc::new(self.blocks.with_left(|number| is_left(number as usize)));
+        let decisions = pool.install(|| strategy.run(&blocks))?;
+        let plugin = format!("{} {}", strategy.plugin().name, strategy.plugin().version);
+        self.decided.take(&plugin, &places, decisions);
+        Ok(())
+    }
+
+    /// How many contenders are left.
+    pub fn left(&self) -> usize {
+        self.blocks.total() as usize - self.decided.removed.len()
+    }
+}
+
+/// The contenders as kernels see them, by their places.
+pub fn blocks_of(pool: &rayon::ThreadPool, contenders: &[Contender]) -> CodeBlocks {
+    let summaries: Vec<BlockSummary> = pool.install(|| contenders.par_iter().map(summary).collect());
+    CodeBlocks::new(summaries.into_iter().zip(contenders.iter().map(|block| block.code.clone())))
 }
 
 impl Decided {
@@ -101,12 +164,18 @@ impl Decided {
         for Removal { block, survivor, reason, similarity } in decisions.removals {
             let removed =
                 Removed { survivor: places[survivor as usize], reason, similarity, plugin: Arc::clone(&plugin) };
-            self.removed.insert(places[block as usize], removed);
+            let place = places[block as usize];
+            self.removed.insert(place, removed);
+            if self.restored.remove(&place).is_some() {
+                self.order.retain(|restored| *restored != place);
+            }
         }
         for Restoration { block, reason } in decisions.restorations {
             let place = places[block as usize];
-            self.removed.remove(&place);
-            self.restored.insert(place, Restored { reason, plugin: Arc::clone(&plugin) });
+            if let Some(removed) = self.removed.remove(&place) {
+                self.restored.insert(place, Restored { reason, plugin: Arc::clone(&plugin), removed });
+                self.order.push(place);
+            }
         }
     }
 

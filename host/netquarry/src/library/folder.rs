@@ -226,6 +226,18 @@ fn in_its_folder(path: &Path) -> io::Result<NamedTempFile> {
     beside(path)
 }
 
+/// Writes a report, whole or not at all.
+///
+/// # Errors
+/// It cannot be written there.
+pub fn write_whole(path: &Path, text: &str) -> Result<(), Problem> {
+    let written = beside(path).and_then(|mut file| {
+        file.write_all(text.as_bytes())?;
+        file.persist(path).map_err(|error| error.error)
+    });
+    written.map(drop).map_err(|error| Problem::io("write the report", path, error))
+}
+
 /// A new file in the folder of `path`, to be put in its place once it is whole.
 pub fn beside(path: &Path) -> io::Result<NamedTempFile> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));

@@ -71,6 +71,16 @@ pub(super) fn below(folder: &Path, spool: &Arc<Spool>) -> Result<Models, Problem
     Models::of(spool, paths.into_iter().map(found))
 }
 
+/// A file by itself, without the header of a bundle.
+pub(super) fn single(path: &Path) -> Result<Found, Problem> {
+    let bytes = read(path)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let code_start = text.len() - header::strip(&text).len();
+    let block = path.display().to_string();
+    let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    Ok(Found { path: block.clone(), block, name, source: String::new(), priority: 1, level: 0, bytes, code_start })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

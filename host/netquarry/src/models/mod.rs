@@ -12,10 +12,14 @@ use crate::library::manifest;
 use crate::problem::Problem;
 use crate::spool::{Spool, Spooled, SpooledCode};
 
+mod csv;
 mod files;
 mod jsonl;
+mod lemur;
 mod nn_dataset;
 mod rows;
+
+pub use rows::file_stem;
 
 /// What was found, with its file's text in the spool.
 pub struct Model {
@@ -24,6 +28,8 @@ pub struct Model {
     pub file: Spooled<[u8]>,
     /// Where it goes below `kept/`.
     pub path: String,
+    /// Its place in the input, counted from 0 over what is no model too.
+    pub number: usize,
 }
 
 #[derive(Default)]
@@ -48,17 +54,30 @@ impl Models {
         let extension = input.extension().map(|extension| extension.to_string_lossy().to_lowercase());
         match extension.as_deref() {
             Some("jsonl" | "ndjson") => rows::models(jsonl::rows(input)?, spool),
+            Some("csv") => rows::models(csv::rows(input, b',')?, spool),
+            Some("tsv") => rows::models(csv::rows(input, b'\t')?, spool),
+            Some("db" | "sqlite" | "sqlite3") => rows::models(lemur::rows(input)?, spool),
             Some("whl") => rows::models(nn_dataset::rows(input)?, spool),
-            _ => Err(Problem::new(format!("`{}` is no table that NetQuarry reads", input.display()))
-                .help("name a file that ends in .jsonl, a wheel of nn-dataset, or a folder: a library, or one with Python files")),
+            _ => Err(Problem::new(format!("`{}` is no table that NetQuarry reads", input.display())).help(
+                "name a file that ends in .jsonl, .csv or .tsv, a database of LEMUR (.db), a wheel of nn-dataset, or \
+                     a folder: a library, or one with Python files",
+            )),
         }
+    }
+
+    /// The model in a Python file, which may be a bundle.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn file(path: &Path, spool: &Arc<Spool>) -> Result<Model, Problem> {
+        files::single(path)?.spooled(0, spool)
     }
 
     fn of(spool: &Arc<Spool>, found: impl Iterator<Item = Result<Found, Problem>>) -> Result<Self, Problem> {
         let mut all = Self::default();
-        for found in found {
+        for (number, found) in found.enumerate() {
             match found {
-                Ok(found) => all.models.push(found.spooled(spool)?),
+                Ok(found) => all.models.push(found.spooled(number, spool)?),
                 Err(problem) => all.unreadable.push(problem),
             }
         }
@@ -80,7 +99,7 @@ struct Found {
 }
 
 impl Found {
-    fn spooled(self, spool: &Arc<Spool>) -> Result<Model, Problem> {
+    fn spooled(self, number: usize, spool: &Arc<Spool>) -> Result<Model, Problem> {
         // What is not UTF-8 is replaced, since only the tokens count.
         let text = String::from_utf8_lossy(&self.bytes);
         let is_whole = matches!(text, Cow::Borrowed(_));
@@ -89,7 +108,7 @@ impl Found {
         let code = Code::behind(SpooledCode { spool: Arc::clone(spool), text }, self.code_start);
         let Self { block, name, source, priority, level, path, .. } = self;
         let contender = Contender { block, name, source, priority, level, accuracy: None, code };
-        Ok(Model { contender, file, path })
+        Ok(Model { contender, file, path, number })
     }
 }
 

@@ -51,13 +51,13 @@ pub(super) fn models(rows: impl Iterator<Item = Result<Row, Problem>>, spool: &A
         let path = format!("{}__{number}.py", file_stem(&name));
         let block = format!("{name}#{number}");
         let contender = Contender { block, name, source: String::new(), priority: 1, level: 0, accuracy, code };
-        all.models.push(Model { contender, file: text.as_bytes(), path });
+        all.models.push(Model { contender, file: text.as_bytes(), path, number });
     }
     Ok(all)
 }
 
 /// What of a name every file system takes.
-fn file_stem(name: &str) -> String {
+pub fn file_stem(name: &str) -> String {
     let is_plain = |character: &char| character.is_ascii_alphanumeric() || "._-".contains(*character);
     let stem: String = name.trim().replace(' ', "_").chars().filter(is_plain).collect();
     if stem.is_empty() { "model".to_owned() } else { stem }

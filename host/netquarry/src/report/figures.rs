@@ -125,6 +125,54 @@ pub(super) fn histogram(description: &str, bins: &[(String, usize)]) -> String {
     svg
 }
 
+/// A curve for each series, over the same steps along the axis, from 0 to `most`. Its name stands at its end.
+#[expect(clippy::cast_precision_loss, reason = "counts of blocks, drawn in pixels")]
+pub(super) fn curves(description: &str, steps: &[String], series: &[(String, Vec<usize>)], most: usize) -> String {
+    const HEIGHT: f64 = 320.0;
+    const TOP: f64 = 18.0;
+    const BOTTOM: f64 = 24.0;
+    const NAMES: f64 = 130.0;
+    let base = HEIGHT - BOTTOM;
+    let room = WIDTH - VALUES - NAMES;
+    let x = |step: usize| VALUES + room * step as f64 / (steps.len().max(2) - 1) as f64;
+    let y = |count: usize| base - (base - TOP) * count as f64 / most.max(1) as f64;
+    let mut svg = open(description, HEIGHT);
+    let _ = write!(svg, r#"<line class="axis" x1="{VALUES}" x2="{:.1}" y1="{base}" y2="{base}"/>"#, VALUES + room);
+    for (count, at) in [(0, base), (most, TOP)] {
+        let right = VALUES - 8.0;
+        let _ =
+            write!(svg, r#"<text class="value" x="{right}" y="{at}" text-anchor="end">{}</text>"#, human_count(count));
+    }
+    for (step, label) in steps.iter().enumerate() {
+        let (at, below) = (x(step), base + 14.0);
+        let label = escaped(label);
+        let _ = write!(svg, r#"<text class="label" x="{at:.1}" y="{below}" text-anchor="middle">{label}</text>"#);
+    }
+    // Names that would stand on each other are moved apart.
+    let mut taken = f64::NEG_INFINITY;
+    let mut by_end: Vec<&(String, Vec<usize>)> = series.iter().filter(|(_, counts)| !counts.is_empty()).collect();
+    by_end.sort_by_key(|(_, counts)| std::cmp::Reverse(counts.last().copied()));
+    for (name, counts) in by_end {
+        let points: Vec<String> =
+            counts.iter().enumerate().map(|(step, count)| format!("{:.1},{:.1}", x(step), y(*count))).collect();
+        let _ = write!(svg, r#"<polyline class="line" points="{}"/>"#, points.join(" "));
+        for (step, count) in counts.iter().enumerate() {
+            let (at, height) = (x(step), y(*count));
+            let told = format!("{}: {}", escaped(name), human_count(*count));
+            let _ = write!(
+                svg,
+                r#"<circle class="fill-main" cx="{at:.1}" cy="{height:.1}" r="3"><title>{told}</title></circle>"#
+            );
+        }
+        let last = counts.len() - 1;
+        taken = y(counts[last]).max(taken + 14.0);
+        let (at, name) = (x(last) + 10.0, escaped(name));
+        let _ = write!(svg, r#"<text class="label" x="{at:.1}" y="{taken:.1}">{name}</text>"#);
+    }
+    svg.push_str("</svg>");
+    svg
+}
+
 /// What the colours of a chart mean.
 pub(super) fn legend(entries: &[(&str, &str)]) -> String {
     let entry =
@@ -166,8 +214,17 @@ mod tests {
     }
 
     #[test]
+    fn curves_go_from_nothing_to_all() {
+        let steps = ["0.8", "0.9"].map(str::to_owned);
+        let svg = curves("kept", &steps, &[("<all>".to_owned(), vec![0, 10]), ("half".to_owned(), vec![5, 9])], 10);
+        assert!(svg.contains(r#"points="70.0,296.0 590.0,18.0""#), "{svg}");
+        assert!(svg.contains("&lt;all&gt;") && svg.contains(r#"y="45.8">half"#), "{svg}");
+    }
+
+    #[test]
     fn nothing_can_be_drawn_too() {
         assert!(horizontal_bars("nothing", &[], None).contains("svg"));
         assert!(histogram("nothing", &[]).contains("svg"));
+        assert!(curves("nothing", &[], &[("no points".to_owned(), Vec::new())], 0).ends_with("</svg>"));
     }
 }

@@ -7,7 +7,6 @@ mod requirements;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -180,7 +179,7 @@ pub(super) fn files(arguments: &ValidateArguments, settings: &Settings, console:
         true => Ending::Done,
         false => Ending::Findings,
     };
-    arguments.report.as_deref().map(|report| write_report(report, &rows)).transpose()?;
+    arguments.report.as_deref().map(|report| folder::write_whole(report, &html(&rows))).transpose()?;
     list(console, &rows, ending)
 }
 
@@ -284,15 +283,6 @@ fn row(job: &Job, asked: &Asked, mut verdict: Verdict, environment: &Environment
         protections: verdict.protections,
         tier: verdict.tier,
     }
-}
-
-/// Writes the page, whole or not at all.
-fn write_report(path: &Path, rows: &[FileRow]) -> Result<(), Problem> {
-    let written = folder::beside(path).and_then(|mut file| {
-        file.write_all(html(rows).as_bytes())?;
-        file.persist(path).map_err(|error| error.error)
-    });
-    written.map(drop).map_err(|error| Problem::io("write the report", path, error))
 }
 
 /// A place that the page cannot be written to is told before the long work, and so is one that would cost a file.

@@ -1,0 +1,215 @@
+//! `netquarry dedup explain A B`: what two models look like to each strategy.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use netquarry_core::dedup::{BlockSet, Normalisation, Shingling, Structure};
+use serde::Serialize;
+
+use super::strategies::with_preset;
+use super::threads;
+use crate::arguments::DedupExplainArguments;
+use crate::commands::Ending;
+use crate::configuration::Settings;
+use crate::console::{Console, Format};
+use crate::driver::curate::{Contender, blocks_of};
+use crate::driver::plugins::Plugins;
+use crate::driver::select::{is_whole, means, similar};
+use crate::models::{Model, Models};
+use crate::problem::Problem;
+use crate::spool::Spool;
+use crate::table::{Align, STRONG, Table};
+
+/// What the strategies shingle by: the default preset, the names of what is called, and NN-DUP.
+const SHINGLINGS: [Shingling; 4] = [
+    Shingling { normalisation: Normalisation::Class, width: 5 },
+    Shingling { normalisation: Normalisation::Code, width: 5 },
+    Shingling { normalisation: Normalisation::Callees, width: 1 },
+    Shingling { normalisation: Normalisation::NnDup, width: 10 },
+];
+
+#[derive(Serialize)]
+struct Explanation {
+    first: String,
+    second: String,
+    /// The texts are the same.
+    equal_code: bool,
+    lexical: Vec<Lexical>,
+    structural: Structural,
+    strategies: Vec<Opinion>,
+}
+
+/// Two sets of shingles.
+#[derive(Serialize)]
+struct Lexical {
+    normalisation: &'static str,
+    width: u32,
+    jaccard: f64,
+    /// In each of the two.
+    shingles: [u32; 2],
+}
+
+#[derive(Serialize)]
+struct Structural {
+    equal: bool,
+    jaccard: f64,
+    only_first: Vec<String>,
+    only_second: Vec<String>,
+}
+
+/// What a strategy decides about the two alone.
+#[derive(Serialize)]
+struct Opinion {
+    strategy: String,
+    removes: Option<Removes>,
+}
+
+#[derive(Serialize)]
+struct Removes {
+    model: String,
+    reason: String,
+    similarity: Option<f64>,
+}
+
+pub(super) fn explain(
+    arguments: &DedupExplainArguments,
+    settings: &Settings,
+    console: &Console,
+) -> Result<Ending, Problem> {
+    let preset = with_preset(&arguments.preset, settings)?;
+    let spool = Arc::new(Spool::new(&settings.cache_dir)?);
+    let input = arguments.input.as_deref().unwrap_or(&settings.out);
+    let [first, second] = both(arguments, input, &spool)?;
+    let strategies = Plugins::load_dedup(&preset.settings)?;
+    let pool = threads(settings)?;
+    let blocks: Arc<dyn BlockSet> = Arc::new(blocks_of(&pool, &[first.clone(), second.clone()]));
+    let name = |block: u32| if block == 0 { first.block.clone() } else { second.block.clone() };
+    let mut opinions = Vec::new();
+    for strategy in &strategies {
+        let decisions = pool.install(|| strategy.run(&blocks)).map_err(|error| Problem::from(&error))?;
+        let removes = decisions.removals.into_iter().next().map(|removal| Removes {
+            model: name(removal.block),
+            reason: removal.reason,
+            similarity: removal.similarity,
+        });
+        opinions.push(Opinion { strategy: strategy.plugin().name.clone(), removes });
+    }
+    let explanation = Explanation {
+        equal_code: blocks.summary(0).sha256 == blocks.summary(1).sha256,
+        lexical: pool.install(|| SHINGLINGS.map(|shingling| lexical(&*blocks, shingling)).into()),
+        structural: pool.install(|| structural(&*blocks)),
+        strategies: opinions,
+        first: name(0),
+        second: name(1),
+    };
+    spool.check()?;
+    match console.format {
+        Format::Json => console.print_json(&explanation)?,
+        Format::Human => console.print(&text(&explanation, console))?,
+    }
+    Ok(Ending::Done)
+}
+
+fn lexical(blocks: &dyn BlockSet, shingling: Shingling) -> Lexical {
+    Lexical {
+        normalisation: shingling.normalisation.name(),
+        width: shingling.width,
+        jaccard: blocks.jaccard(0, &[1], shingling)[0],
+        shingles: [0, 1].map(|block| blocks.shingle_count(block, shingling)),
+    }
+}
+
+fn structural(blocks: &dyn BlockSet) -> Structural {
+    let [first, second] = [0, 1].map(|block| blocks.structure(block));
+    let [in_first, in_second] = [&first, &second].map(parts);
+    Structural {
+        equal: first.sha256 == second.sha256,
+        jaccard: blocks.structural_jaccard(0, &[1])[0],
+        only_first: in_first.difference(&in_second).cloned().collect(),
+        only_second: in_second.difference(&in_first).cloned().collect(),
+    }
+}
+
+/// `2 Conv2d`, `kernel_size=4`
+fn parts(structure: &Structure) -> BTreeSet<String> {
+    let calls = structure.call_counts.iter().map(|(name, count)| format!("{count} {name}"));
+    let hyperparameters = structure.hyperparameters.iter().map(|(name, value)| format!("{name}={value}"));
+    calls.chain(hyperparameters).collect()
+}
+
+/// The two models that are meant.
+fn both(arguments: &DedupExplainArguments, input: &Path, spool: &Arc<Spool>) -> Result<[Contender; 2], Problem> {
+    // Read only where it is needed, and once.
+    let mut models = None;
+    let mut one = |wanted: &str| -> Result<Contender, Problem> {
+        let file = Path::new(wanted);
+        if file.is_file() {
+            return Ok(Models::file(file, spool)?.contender);
+        }
+        if models.is_none() {
+            models = Some(Models::read(input, spool)?.models);
+        }
+        find(models.as_deref().unwrap_or_default(), wanted, input)
+    };
+    Ok([one(&arguments.first)?, one(&arguments.second)?])
+}
+
+fn find(models: &[Model], wanted: &str, input: &Path) -> Result<Contender, Problem> {
+    let whole = models.iter().find(|model| is_whole(wanted, &model.contender.block));
+    let is_meant = |model: &&Model| model.contender.name == wanted || means(wanted, &model.contender.block);
+    let meant: Vec<&Model> = match whole {
+        Some(model) => vec![model],
+        None => models.iter().filter(is_meant).collect(),
+    };
+    match &meant[..] {
+        [model] => Ok(model.contender.clone()),
+        [] => {
+            let known = models.iter().map(|model| (model.contender.name.as_str(), model.contender.block.as_str()));
+            let problem = Problem::new(format!("`{wanted}` is no Python file and no model of `{}`", input.display()));
+            Err(match &similar(wanted, known)[..] {
+                [] => problem.help("name another place to look in with --input"),
+                similar => problem.help(format!("did you mean {}?", similar.join(", "))),
+            })
+        }
+        [first, second, ..] => Err(Problem::new(format!("`{wanted}` means several models of `{}`", input.display()))
+            .help(format!("say which, as in {} or {}", first.contender.block, second.contender.block))),
+    }
+}
+
+fn text(explanation: &Explanation, console: &Console) -> String {
+    let strong = console.out_style(STRONG);
+    let Explanation { first, second, equal_code, lexical, structural, strategies } = explanation;
+    let mut text = format!("{strong}A{strong:#}  {first}\n{strong}B{strong:#}  {second}\n\n");
+    if *equal_code {
+        text.push_str("The code is the same.\n\n");
+    }
+    let columns =
+        [("shingles of", Align::Left), ("tokens", Align::Right), ("in A", Align::Right), ("in B", Align::Right)];
+    let mut table = Table::new(&[&columns[..], &[("Jaccard", Align::Right)]].concat());
+    for Lexical { normalisation, width, jaccard, shingles } in lexical {
+        let [in_first, in_second] = shingles.map(|count| count.to_string());
+        table.row(vec![(*normalisation).to_owned(), width.to_string(), in_first, in_second, format!("{jaccard:.3}")]);
+    }
+    text.push_str(&table.render(|style| console.out_style(style)));
+    let equal = if structural.equal { ", equal" } else { "" };
+    let _ = write!(text, "\nStructure: Jaccard {:.3}{equal}\n", structural.jaccard);
+    for (side, only) in [("A", &structural.only_first), ("B", &structural.only_second)] {
+        if !only.is_empty() {
+            let _ = writeln!(text, "  only {side}: {}", only.join(", "));
+        }
+    }
+    text.push('\n');
+    for Opinion { strategy, removes } in strategies {
+        let _ = match removes {
+            None => writeln!(text, "{strategy}: keeps both"),
+            Some(Removes { model, reason, similarity }) => {
+                let side = if model == first { "A" } else { "B" };
+                let similarity = similarity.map(|similarity| format!(" ({similarity:.3})")).unwrap_or_default();
+                writeln!(text, "{strategy}: removes {side}, {}{similarity}", reason.replace('_', " "))
+            }
+        };
+    }
+    text
+}

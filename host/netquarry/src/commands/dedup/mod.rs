@@ -1,0 +1,107 @@
+//! `netquarry dedup`: deduplication alone, of a library, of a folder of Python files or of a table.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use netquarry_core::record::{DedupDecision, DedupOutcome};
+use netquarry_core::syntax::PARSER_STACK_BYTES;
+
+use self::strategies::{begins_with_any, with_strategies};
+use super::listing::{DuplicateRow, list};
+use super::{Ending, command_line};
+use crate::arguments::{DedupCommand, DedupRunArguments};
+use crate::configuration::Settings;
+use crate::console::Console;
+use crate::curation::{self, Curation, DECISIONS};
+use crate::driver::curate::{Contender, curate};
+use crate::driver::plugins::Plugins;
+use crate::library::folder::OutputFolder;
+use crate::library::run_record::{Contents, RunRecord, State, now};
+use crate::models::Models;
+use crate::problem::Problem;
+use crate::quantity::human_things;
+use crate::spool::Spool;
+
+mod explain;
+mod strategies;
+mod sweep;
+
+pub(super) fn dedup(command: &DedupCommand, settings: &Settings, console: &Console) -> Result<Ending, Problem> {
+    match command {
+        DedupCommand::Run(arguments) => run(arguments, settings, console),
+        DedupCommand::Explain(arguments) => explain::explain(arguments, settings, console),
+        DedupCommand::Sweep(arguments) => sweep::sweep(arguments, settings, console),
+    }
+}
+
+fn run(arguments: &DedupRunArguments, settings: &Settings, console: &Console) -> Result<Ending, Problem> {
+    let (settings, layout) = with_strategies(arguments, settings)?;
+    let layout = arguments.layout.unwrap_or(layout);
+    let input = arguments.input.clone().unwrap_or_else(|| settings.out.clone());
+    let folder = match &arguments.out {
+        Some(out) => Some(folder_for(out, &input, &settings)?),
+        None => None,
+    };
+    let spool = Arc::new(Spool::new(&settings.cache_dir)?);
+    let mut all = Models::read(&input, &spool)?;
+    let is_included = |name: &str| arguments.includes.is_empty() || begins_with_any(name, &arguments.includes);
+    all.models.retain(|model| is_included(&model.contender.name));
+    let Models { models, unreadable } = &all;
+    unreadable.iter().for_each(|problem| console.error(problem));
+    if models.is_empty() {
+        return Err(nothing_in(&input));
+    }
+    let strategies = Plugins::load_dedup(&settings)?;
+    let pool = threads(&settings)?;
+    let contenders: Vec<Contender> = models.iter().map(|model| model.contender.clone()).collect();
+    let curated = curate(&pool, console, &strategies, &contenders);
+    spool.check()?;
+    if let Some(folder) = folder {
+        let record = RunRecord::begin(command_line(), settings.threads);
+        let record =
+            RunRecord { contents: Contents::Deduplicated, state: State::Finished, ended: Some(now()), ..record };
+        let curation = pool.install(|| Curation::new(&all, &curated, layout, &arguments.upweights));
+        let files = curation.files(&spool, &curation::title(&input), &arguments.preset);
+        spool.check()?;
+        folder.write(&files, record)?;
+        let kept = human_things(curation.figures().kept, "kept file");
+        console.status("Wrote", &format!("{kept}, {DECISIONS} and the report to `{}`", folder.path().display()));
+    }
+    let rows: Vec<DuplicateRow> =
+        contenders.iter().filter_map(|contender| row(contender, &curated.decisions)).collect();
+    list(console, &rows, if unreadable.is_empty() { Ending::Done } else { Ending::Incomplete })
+}
+
+/// Threads that the kernels can run on.
+fn threads(settings: &Settings) -> Result<rayon::ThreadPool, Problem> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(settings.threads).stack_size(PARSER_STACK_BYTES).build();
+    pool.map_err(|error| Problem::new("Could not start threads").because(error).help("ask for fewer with --threads"))
+}
+
+/// Where the decisions go: never to where the models come from.
+fn folder_for(out: &Path, input: &Path, settings: &Settings) -> Result<OutputFolder, Problem> {
+    if let (Ok(out), Ok(input)) = (fs::canonicalize(out), fs::canonicalize(input))
+        && out == input
+    {
+        return Err(Problem::new(format!("`{}` is both what is deduplicated and --out", out.display()))
+            .help("name another folder with --out"));
+    }
+    OutputFolder::open(out, Contents::Deduplicated, &settings.cache_dir.join("locks"))
+}
+
+fn nothing_in(input: &Path) -> Problem {
+    Problem::new(format!("`{}` holds nothing to deduplicate", input.display()))
+        .help("name a library that `netquarry run` made, a folder with Python files, or a table of models")
+}
+
+fn row(contender: &Contender, decisions: &HashMap<String, DedupDecision>) -> Option<DuplicateRow> {
+    let decision = &decisions[&contender.block];
+    (decision.decision == DedupOutcome::Removed).then(|| DuplicateRow {
+        block: contender.block.clone(),
+        reason: decision.reason.clone(),
+        similarity: decision.similarity,
+        survivor: decision.survivor.clone(),
+    })
+}

@@ -1,0 +1,179 @@
+//! What deduplication leaves of models of any origin, as the files of a folder: what stays and on which side of a split, what
+//! goes and why.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use netquarry_core::dedup::BlockSet as _;
+use netquarry_core::record::{DedupDecision, DedupOutcome};
+use serde::Serialize;
+
+use crate::driver::curate::Curated;
+use crate::library::folder::{Content, Files};
+use crate::models::{Model, Models};
+use crate::report;
+use crate::spool::Spool;
+
+mod figures;
+mod nn_dup;
+mod python_json;
+mod splits;
+mod weights;
+
+pub use figures::{Figures, SweepPoint};
+pub use splits::Split;
+pub use weights::Upweight;
+
+/// What became of each model, a line each.
+pub const DECISIONS: &str = "decisions.jsonl";
+
+/// How the files are laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Layout {
+    /// `kept/` beside the decisions.
+    Netquarry,
+    /// The files of NN-DUP beside the decisions, as ChatPrep and NN-GPT read them.
+    NnDup,
+}
+
+/// A deduplicated set of models, with what is written about it.
+pub struct Curation<'a> {
+    models: &'a Models,
+    curated: &'a Curated,
+    /// The places of the models that stay: those that came first, then those that were brought back.
+    kept: Vec<usize>,
+    /// Families of models that stay, by their places.
+    families: Vec<Vec<usize>>,
+    splits: BTreeMap<usize, Split>,
+    weights: Option<BTreeMap<usize, f64>>,
+    layout: Layout,
+}
+
+/// One line of [`DECISIONS`].
+#[derive(Serialize)]
+struct Decision<'a> {
+    block: &'a str,
+    #[serde(flatten)]
+    decision: &'a DedupDecision,
+    /// The first one of the models that stay and are alike.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    family: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    split: Option<Split>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    weight: Option<f64>,
+}
+
+impl<'a> Curation<'a> {
+    /// `curated` is what the strategies made of these models.
+    pub fn new(models: &'a Models, curated: &'a Curated, layout: Layout, upweights: &[Upweight]) -> Self {
+        let blocks = &curated.blocks;
+        let (kept, families, splits) = match layout {
+            Layout::Netquarry => {
+                let kept = curated.kept();
+                let families = splits::families(blocks, &kept);
+                let splits = splits::by_digest(blocks, &families);
+                (kept, families, splits)
+            }
+            Layout::NnDup => {
+                let kept = nn_dup::in_order(curated);
+                let families = splits::families_of_structure(blocks, &kept);
+                let splits = splits::shuffled(&families);
+                (kept, families, splits)
+            }
+        };
+        let weight = |place: &usize| (*place, weights::weight(&models.models[*place].contender.name, upweights));
+        let weights = (!upweights.is_empty()).then(|| kept.iter().map(weight).collect());
+        Self { models, curated, kept, families, splits, weights, layout }
+    }
+
+    /// Everything that is written. `title` says what was deduplicated, and `preset` how.
+    pub fn files(&self, spool: &'a Spool, title: &str, preset: &str) -> Files<'a> {
+        let mut files = match self.layout {
+            Layout::Netquarry => self.kept_files(spool),
+            Layout::NnDup => nn_dup::files(self, spool),
+        };
+        let figures = self.figures();
+        let report = match self.layout {
+            Layout::Netquarry => "report.md",
+            Layout::NnDup => "dedup_report.md",
+        };
+        let mut add = |name: &str, text: String| files.insert(name.to_owned(), Content::Bytes(text.into_bytes()));
+        add(DECISIONS, self.decisions());
+        add(report, figures.markdown(title, preset));
+        add(report::FILE_NAME, report::html_of_deduplication(title, preset, &figures));
+        if let Some(weights) = &self.weights {
+            add(weights::FILE_NAME, weights::csv(self.kept.iter().map(|place| self.weighted(*place, weights[place]))));
+        }
+        files
+    }
+
+    fn weighted(&self, place: usize, weight: f64) -> weights::Weighted<'_> {
+        let model = self.model(place);
+        let id = match self.layout {
+            Layout::Netquarry => model.contender.block.clone(),
+            Layout::NnDup => nn_dup::id(self, place),
+        };
+        weights::Weighted { id, name: &model.contender.name, weight }
+    }
+
+    fn kept_files(&self, spool: &'a Spool) -> Files<'a> {
+        let file = |place: &usize| {
+            let model = self.model(*place);
+            (format!("kept/{}", model.path), Content::Spooled { spool, bytes: model.file })
+        };
+        self.kept.iter().map(file).collect()
+    }
+
+    fn decisions(&self) -> String {
+        let mut families = BTreeMap::new();
+        for family in &self.families {
+            let first = family.iter().min().expect("a family has a member");
+            families.extend(family.iter().map(|place| (*place, self.block(*first))));
+        }
+        let mut lines = String::new();
+        for (place, model) in self.models.models.iter().enumerate() {
+            let line = Decision {
+                block: &model.contender.block,
+                decision: &self.curated.decisions[&model.contender.block],
+                family: families.get(&place).copied(),
+                split: self.splits.get(&place).copied(),
+                weight: self.weights.as_ref().and_then(|weights| weights.get(&place)).copied(),
+            };
+            lines.push_str(&serde_json::to_string(&line).expect("a decision has string keys"));
+            lines.push('\n');
+        }
+        lines
+    }
+
+    /// What there is to count.
+    pub fn figures(&self) -> Figures<'_> {
+        let decisions = &self.curated.decisions;
+        let models = self.models.models.iter().map(|model| &decisions[&model.contender.block]);
+        let (removed, kept): (Vec<_>, Vec<_>) = models.partition(|decision| decision.decision == DedupOutcome::Removed);
+        Figures::of(self.models.unreadable.len(), &removed, &kept, &self.families, self.splits.values().copied())
+    }
+
+    fn model(&self, place: usize) -> &'a Model {
+        &self.models.models[place]
+    }
+
+    fn block(&self, place: usize) -> &'a str {
+        &self.model(place).contender.block
+    }
+
+    fn sha256(&self, place: usize) -> [u8; 32] {
+        self.curated.blocks.summary(number(place)).sha256
+    }
+}
+
+/// The number of the model at a place, as the kernels know it.
+fn number(place: usize) -> u32 {
+    u32::try_from(place).expect("models are numbered with 32 bits")
+}
+
+/// How the input is called in a title.
+pub fn title(input: &Path) -> String {
+    input.file_name().map_or_else(|| input.display().to_string(), |name| name.to_string_lossy().into_owned())
+}

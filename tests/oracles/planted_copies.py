@@ -1,0 +1,149 @@
+"""Classes of a package, and for most of them one more that is an edited copy, to see what deduplication makes of it.
+
+    planted_copies.py FOLDER ROWS
+
+Writes to ROWS a JSON line for each class with a `forward` method in the Python files below FOLDER whose name no other has, and
+for its copy: `nn`, `nn_code`, for copies `copy_of` and `kind`. Kinds below `same` leave the network as it is up to names,
+order and constants, those below `other` make another one of it. Which kind a class gets depends on its name alone; where a kind
+cannot be had of a class, it gets the next one. Nothing is executed.
+"""
+
+import ast
+import collections
+import json
+import pathlib
+import sys
+import zlib
+
+
+def main(folder, path):
+    found = collections.defaultdict(list)
+    for file in sorted(pathlib.Path(folder).rglob("*.py")):
+        code = file.read_text(encoding="utf-8")
+        lines = code.splitlines(True)
+        for node in ast.parse(code).body:
+            if isinstance(node, ast.ClassDef) and any(getattr(each, "name", "") == "forward" for each in node.body):
+                found[node.name].append("".join(lines[node.lineno - 1 : node.end_lineno]))
+    with open(path, "w", encoding="utf-8") as rows:
+        for name, codes in sorted(found.items()):
+            if len(codes) == 1:
+                for row in (original(name, codes[0]), copy(name, codes[0])):
+                    if row:
+                        rows.write(json.dumps(row) + "\n")
+
+
+def original(name, code):
+    return {"nn": name, "nn_code": code}
+
+
+def copy(name, code):
+    kinds = list(KINDS)
+    first = zlib.crc32(name.encode()) % len(kinds)
+    for kind in kinds[first:] + kinds[:first]:
+        tree = ast.parse(code)
+        before = ast.dump(tree)
+        edited = KINDS[kind](tree)
+        if edited is None and ast.dump(tree) != before:
+            edited = ast.unparse(ast.fix_missing_locations(tree)) + "\n"
+        if edited:
+            return {"nn": f"Copy{name}", "nn_code": edited, "copy_of": name, "kind": kind}
+
+
+def methods(tree):
+    return [node for node in tree.body[0].body if isinstance(node, ast.FunctionDef)]
+
+
+def forward(tree):
+    return next(method for method in methods(tree) if method.name == "forward")
+
+
+def renamed(tree):
+    """The class, and what its methods bind: parameters but for `self`, and variables."""
+    tree.body[0].name = f"Copy{tree.body[0].name}"
+    for method in methods(tree):
+        nodes = list(ast.walk(method))
+        bound = [node.arg for node in nodes if isinstance(node, ast.arg) and node.arg != "self"]
+        bound += [node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+        names = {name: f"name_{number}" for number, name in enumerate(dict.fromkeys(bound))}
+        for node in nodes:
+            if isinstance(node, ast.Name):
+                node.id = names.get(node.id, node.id)
+            elif isinstance(node, ast.arg):
+                node.arg = names.get(node.arg, node.arg)
+
+
+def reformatted(tree):
+    """Other line breaks, quotes and brackets, and comments."""
+    return ast.unparse(tree).replace("\n", "  # the same\n") + "\n"
+
+
+def reordered(tree):
+    """The methods stand in the opposite order."""
+    body = tree.body[0].body
+    places = [place for place, node in enumerate(body) if isinstance(node, ast.FunctionDef)]
+    if len(places) < 2:
+        return
+    for place, method in zip(places, [body[place] for place in reversed(places)]):
+        body[place] = method
+
+
+def other_constants(tree):
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and type(node.value) in (int, float) and node.value not in (0, 1, -1):
+            node.value = node.value * 2
+
+
+def dead_code(tree):
+    for method in methods(tree):
+        place = next((place for place, node in enumerate(method.body) if not is_text(node)), 0)
+        method.body[place:place] = ast.parse("unused = None\nif unused:\n    unused = 0\n").body
+
+
+def is_text(node):
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def another_layer(tree):
+    """One of the layers that the constructor makes is another one."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and layer_of(node.func):
+            node.func.attr = "GRUCell" if node.func.attr != "GRUCell" else "LSTMCell"
+            return
+
+
+def layer_of(function):
+    is_nn = isinstance(function.value, ast.Name) and function.value.id == "nn"
+    return is_nn and function.attr[0].isupper() and function.attr not in ("Parameter", "Sequential", "ModuleList")
+
+
+def another_operator(tree):
+    """The first sum in the forward pass is a product, or the first product a sum."""
+    for node in ast.walk(forward(tree)):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mult):
+            node.op = ast.Mult() if isinstance(node.op, ast.Add) else ast.Add()
+            return
+
+
+def a_step_less(tree):
+    """The forward pass lacks a statement that computes something."""
+    body = forward(tree).body
+    for place, node in enumerate(body[:-1]):
+        if isinstance(node, ast.Assign | ast.AugAssign) and any(isinstance(each, ast.Call) for each in ast.walk(node)):
+            del body[place]
+            return
+
+
+KINDS = {
+    "same: renamed": renamed,
+    "same: reformatted": reformatted,
+    "same: reordered members": reordered,
+    "same: other constants": other_constants,
+    "same: dead code": dead_code,
+    "other: another layer": another_layer,
+    "other: another operator": another_operator,
+    "other: a step less": a_step_less,
+}
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
