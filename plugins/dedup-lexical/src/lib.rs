@@ -129,8 +129,8 @@ struct Corpus<'a> {
     /// One for each normalisation; the first one finds the candidates.
     shinglings: Vec<Shingling>,
     summaries: Vec<BlockSummary>,
-    /// Empty where families do not matter.
-    families: Vec<&'static str>,
+    /// Those that were asked for: most blocks are compared with none.
+    families: RefCell<BTreeMap<u32, &'static str>>,
     /// The numbers of shingles that are known, by block and by the position of the shingling.
     sizes: RefCell<BTreeMap<(u32, usize), u32>>,
 }
@@ -138,19 +138,13 @@ struct Corpus<'a> {
 impl<'a> Corpus<'a> {
     fn read(blocks: &'a dyn Blocks, configuration: &'a Configuration) -> Self {
         let summaries = summaries(blocks);
-        let families = match configuration.families {
-            true => (0..)
-                .zip(&summaries)
-                .map(|(block, summary)| model_family::family(&summary.name, || blocks.code(block)))
-                .collect(),
-            false => Vec::new(),
-        };
         let shingling = |normalisation: &String| Shingling {
             normalisation: normalisation.clone(),
             width: configuration.shingle_width,
         };
         let shinglings = configuration.normalisations.iter().map(shingling).collect();
-        Self { blocks, configuration, shinglings, summaries, families, sizes: RefCell::default() }
+        let (families, sizes) = Default::default();
+        Self { blocks, configuration, shinglings, summaries, families, sizes }
     }
 
     /// Groups of blocks whose signatures collide, directly or through others; each is ascending.
@@ -215,10 +209,9 @@ impl<'a> Corpus<'a> {
             keys.iter_mut().zip(first).for_each(|(key, first)| key.push(first));
         }
         let mut places = BTreeMap::new();
-        let first = (0..).zip(candidates.iter().zip(keys)).map(|(place, (block, key))| {
-            let family = self.families.get(*block as usize).copied();
-            *places.entry((family, key)).or_insert(place)
-        });
+        let first = (0..)
+            .zip(candidates.iter().zip(keys))
+            .map(|(place, (block, key))| *places.entry((self.family(*block), key)).or_insert(place));
         Ok(first.collect())
     }
 
@@ -249,7 +242,7 @@ impl<'a> Corpus<'a> {
     /// The similarity of each of the others to the block where it reaches the block's threshold; none where it does not,
     /// and for blocks of other families.
     fn near(&self, block: u32, others: &[u32]) -> Result<Vec<(u32, Option<f64>)>, String> {
-        let is_comparable = |other: u32| self.families.is_empty() || self.family(block) == self.family(other);
+        let is_comparable = |other: u32| self.family(block) == self.family(other);
         let threshold = self.threshold(block);
         let mut near: Vec<(u32, Option<f64>)> =
             others.iter().map(|other| (*other, is_comparable(*other).then_some(1.0))).collect();
@@ -308,13 +301,14 @@ impl<'a> Corpus<'a> {
         Ok(least)
     }
 
-    fn family(&self, block: u32) -> &'static str {
-        self.families[block as usize]
+    /// None where families do not matter.
+    fn family(&self, block: u32) -> Option<&'static str> {
+        let found = || model_family::family(&self.summaries[block as usize].name, || self.blocks.code(block));
+        self.configuration.families.then(|| *self.families.borrow_mut().entry(block).or_insert_with(found))
     }
 
     fn threshold(&self, block: u32) -> f64 {
-        let family = self.families.get(block as usize);
-        let own = family.and_then(|family| self.configuration.family_thresholds.get(*family));
+        let own = self.family(block).and_then(|family| self.configuration.family_thresholds.get(family));
         own.copied().unwrap_or(self.configuration.threshold)
     }
 

@@ -3,6 +3,7 @@
 
 use std::sync::OnceLock;
 
+use multiversion::multiversion;
 use rand_mt::Mt;
 
 use super::minhash::Signature;
@@ -51,14 +52,21 @@ pub(super) fn signature<const N: usize>(shingles: &Shingles) -> Signature {
     const { assert!(N <= MOST) };
     let Functions { factors, summands } = Functions::get();
     let mut least = [u32::MAX; N];
-    for hash in shingles.hashes() {
+    lower(&mut least, factors, summands, shingles.hashes());
+    Box::new(least)
+}
+
+/// Lowers each value to the least that its function has for one of the hashes. Compiled for wide registers too, and what
+/// the machine has is chosen when it runs.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2", "aarch64+neon"))]
+fn lower(least: &mut [u32], factors: &[u64; MOST], summands: &[u64; MOST], hashes: &[u64]) {
+    for hash in hashes {
         // The first four of the eight bytes.
         let hash = hash & u64::from(u32::MAX);
         for ((least, factor), summand) in least.iter_mut().zip(factors).zip(summands) {
             *least = (*least).min(reduced(factor.wrapping_mul(hash).wrapping_add(*summand)) as u32);
         }
     }
-    Box::new(least)
 }
 
 /// The remainder by 2^61 - 1, without a division: 2^61 leaves 1.

@@ -26,7 +26,7 @@ pub(super) struct Statements {
     pub(super) numbers: Numbers,
 }
 
-const CAPACITY: usize = 96 << 20;
+const CAPACITY: usize = 24 << 20;
 const SIZE_FACTOR: usize = 12;
 /// Of a statement without text.
 const LEAST_SIZE: usize = 1 << 10;
