@@ -26,12 +26,13 @@ pub fn human_bytes(bytes: u64) -> String {
 
 /// `1 block`, `1,034 blocks`
 pub fn human_things(count: usize, singular: &str) -> String {
-    let ending = match count {
-        1 => "",
-        _ if singular.ends_with('s') => "es",
-        _ => "s",
+    let (stem, ending) = match (count, singular.strip_suffix('y')) {
+        (1, _) => (singular, ""),
+        (_, Some(stem)) => (stem, "ies"),
+        _ if singular.ends_with('s') => (singular, "es"),
+        _ => (singular, "s"),
     };
-    format!("{} {singular}{ending}", human_count(count))
+    format!("{} {stem}{ending}", human_count(count))
 }
 
 /// `1,034`
@@ -58,7 +59,9 @@ mod tests {
             [0.04, 0.3, 12.34, 99.96, 200.0].map(human_seconds),
             ["0.04 s", "0.3 s", "12.3 s", "1 min 40 s", "3 min 20 s"]
         );
-        assert_eq!([human_things(1, "block"), human_things(2, "class")], ["1 block", "2 classes"]);
+        let things = [(1, "block"), (1, "family"), (2, "class"), (3, "family"), (4, "pair")];
+        let things = things.map(|(count, what)| human_things(count, what));
+        assert_eq!(things, ["1 block", "1 family", "2 classes", "3 families", "4 pairs"]);
         assert_eq!([12, 9_100_000].map(human_bytes), ["12 B", "9.1 MB"]);
     }
 }
