@@ -188,7 +188,7 @@ fn two_models_are_explained() {
     let explain = |arguments: &[&str]| playground.netquarry(&[&["dedup", "explain"], arguments].concat());
     let copies = explain(&["a", "models/b.py", "--input", "models"]).succeeded().stdout;
     assert!(copies.contains("dedup-exact: keeps both\n"), "{copies}");
-    assert!(copies.contains("dedup-lexical: removes B, lexical (1.000)\n"), "{copies}");
+    assert!(copies.contains("dedup-canonical: removes B, canonical (1.000)\n"), "{copies}");
     let others = explain(&["models/a.py", "models/c.py", "--format", "json"]).succeeded().json();
     assert_eq!(others["equal_code"], false);
     assert!(others["lexical"][0]["jaccard"].as_f64().unwrap() < 0.5, "{others}");
@@ -202,13 +202,14 @@ fn thresholds_are_swept() {
     let playground = Playground::new();
     let model = playground.read("package/small/models.py");
     playground.write("models/a.py", &model);
-    playground.write("models/b.py", &format!("{model}\n\ndef unused(x):\n    return print(x)\n"));
-    let arguments = ["dedup", "sweep", "models", "--lexical", "0.5,1", "--structural", "1", "--report", "sweep.html"];
-    let points = playground.netquarry(&[&arguments[..], &["--format", "json"]].concat()).succeeded().json();
-    let point = |lexical: f64, kept: u64| json!({"lexical": lexical, "structural": 1.0, "kept": kept});
+    playground.write("models/b.py", &format!("{model}\n\ndef unused(x):\n    return x\n"));
+    let arguments = ["dedup", "sweep", "models", "--lexical", "0.5,1", "--structural", "1", "--format", "json"];
+    let points = playground.netquarry(&arguments).succeeded().json();
+    let point = |lexical: f64, kept: u64| json!({"lexical": lexical, "structural": null, "kept": kept});
     assert_eq!(points, json!([point(0.5, 1), point(1.0, 2)]));
-    assert!(playground.read("sweep.html").contains("structural 1.00: 2"));
+    let arguments = ["dedup", "sweep", "models", "--preset", "nn-dup", "--structural", "1", "--report", "sweep.html"];
     let table = playground.netquarry(&arguments).succeeded().stdout;
+    assert!(playground.read("sweep.html").contains("structural 1.00: 1"));
     assert!(table.contains("structural 1.00"), "{table}");
     let wrong = playground.netquarry(&["dedup", "sweep", "models", "--lexical", "2"]).ended(2).stderr;
     assert!(wrong.contains("a similarity is between 0 and 1"), "{wrong}");
@@ -240,8 +241,8 @@ fn plugins_and_corpora_are_listed() {
         used,
         [
             "dedup-exact",
+            "dedup-canonical",
             "dedup-lexical",
-            "dedup-structural",
             "discover-nn-module-deep",
             "shim-detectron2",
             "shim-mmlab",

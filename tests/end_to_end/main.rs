@@ -10,6 +10,7 @@ mod library;
 mod mutation;
 mod nn_dup;
 mod parity;
+mod planted;
 mod report;
 mod requirements;
 mod resume;

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_netquarry");
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_netquarry");
 
 /// An interpreter with torch: the one that `NETQUARRY_PYTHON` names, or one of an environment that is made once and kept.
 pub(crate) fn python() -> &'static Path {

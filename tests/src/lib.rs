@@ -3,3 +3,4 @@
 pub mod mutation;
 pub mod oracle;
 pub mod packages;
+pub mod planted;

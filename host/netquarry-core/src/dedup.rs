@@ -94,19 +94,44 @@ pub enum Normalisation {
     Code,
     /// Likewise the class that bears the name of the block; the whole code where it has none.
     Class,
-    /// The names of what that class calls, each once and sorted: `Conv2d` for `nn.Conv2d(...)`.
-    Callees,
+    /// What is left when two ways to write the same network are made one ([`crate::syntax::canonical`]).
+    Canonical(CanonicalView),
+}
+
+/// What is compared of the canonical form of a block: of all of its code where that defines nothing of its name, and the
+/// tokens of [`Normalisation::Code`] where it does not parse, which are never none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum CanonicalView {
+    /// The tokens of the block itself.
+    Tokens,
+    /// One token, the digest of the block and of all that it reaches in its code.
+    Digest,
+    /// What the block itself calls and computes, each as often as it does so: `Conv2d/1`, `Conv2d/2`, `+/1`.
+    Operations,
+    /// Likewise all that it reaches.
+    ReachedOperations,
 }
 
 impl Normalisation {
-    pub const ALL: [Self; 4] = [Self::NnDup, Self::Code, Self::Class, Self::Callees];
+    pub const ALL: [Self; 7] = [
+        Self::NnDup,
+        Self::Code,
+        Self::Class,
+        Self::Canonical(CanonicalView::Tokens),
+        Self::Canonical(CanonicalView::Digest),
+        Self::Canonical(CanonicalView::Operations),
+        Self::Canonical(CanonicalView::ReachedOperations),
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
             Self::NnDup => "nn-dup",
             Self::Code => "code",
             Self::Class => "class",
-            Self::Callees => "callees",
+            Self::Canonical(CanonicalView::Tokens) => "canonical",
+            Self::Canonical(CanonicalView::Digest) => "canonical-digest",
+            Self::Canonical(CanonicalView::Operations) => "operations",
+            Self::Canonical(CanonicalView::ReachedOperations) => "reached-operations",
         }
     }
 }

@@ -5,6 +5,7 @@
     reason = "the crate is pure; its tests read cases, start threads and ask CPython"
 )]
 
+mod canonical;
 mod closure;
 mod lineage;
 mod sites;

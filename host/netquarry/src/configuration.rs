@@ -178,7 +178,7 @@ impl Default for PluginOrder {
         Self {
             discover: Vec::new(),
             shims: first_party().iter().map(|component| component.name).filter(is_shim).map(str::to_owned).collect(),
-            dedup: owned(&["dedup-exact", "dedup-lexical", "dedup-structural"]),
+            dedup: owned(&["dedup-exact", "dedup-canonical", "dedup-lexical"]),
             emit: owned(&["emit-neutral-spec"]),
         }
     }

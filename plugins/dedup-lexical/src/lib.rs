@@ -35,10 +35,8 @@ pub struct Configuration {
     /// normalisation in which they are the least similar.
     #[schemars(length(min = 1))]
     pub normalisations: Vec<String>,
-    /// The least Jaccard similarity of the sets of what the classes of two near-duplicates call; 0 asks for none. An
-    /// exponential for a sine changes few tokens and everything else.
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub callee_floor: f64,
+    /// What else near-duplicates have to share. An exponential for a sine changes few tokens and everything else.
+    pub floors: Vec<Floor>,
     /// Where the hash functions of MinHash signatures come from, by the host's name for it.
     pub hash_family: String,
     /// Hash values per MinHash signature.
@@ -47,6 +45,17 @@ pub struct Configuration {
     pub bands: u32,
     /// Hash values per band.
     pub rows: u32,
+}
+
+/// The least similarity of two blocks in something.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Floor {
+    /// How tokens are normalised, by the host's name for it; each token counts by itself.
+    pub normalisation: String,
+    /// The least Jaccard similarity of the sets of tokens.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub similarity: f64,
 }
 
 /// What belongs to one survivor.
@@ -62,7 +71,7 @@ pub enum Linkage {
 impl Default for Configuration {
     fn default() -> Self {
         Self {
-            threshold: 0.75,
+            threshold: 0.8,
             family_thresholds: BTreeMap::new(),
             families: false,
             linkage: Linkage::Star,
@@ -70,8 +79,11 @@ impl Default for Configuration {
             prefer: survivor::DEFAULT.to_vec(),
             prefixes: Vec::new(),
             shingle_width: 5,
-            normalisations: vec!["class".to_owned(), "code".to_owned()],
-            callee_floor: 0.8,
+            normalisations: vec!["canonical".to_owned()],
+            floors: vec![
+                Floor { normalisation: "operations".to_owned(), similarity: 1.0 },
+                Floor { normalisation: "reached-operations".to_owned(), similarity: 0.98 },
+            ],
             hash_family: "minhash-rs".to_owned(),
             permutations: 256,
             bands: 32,
@@ -95,7 +107,9 @@ impl Plugin for Lexical {
             Err(ConfigurationError { pointer: pointer.to_owned(), message: message.to_owned() })
         };
         survivor::check_similarity("/threshold", configuration.threshold)?;
-        survivor::check_similarity("/callee_floor", configuration.callee_floor)?;
+        for (number, floor) in configuration.floors.iter().enumerate() {
+            survivor::check_similarity(&format!("/floors/{number}/similarity"), floor.similarity)?;
+        }
         for (family, threshold) in &configuration.family_thresholds {
             survivor::check_similarity(&format!("/family_thresholds/{family}"), *threshold)?;
         }
@@ -261,22 +275,20 @@ impl<'a> Corpus<'a> {
                 *least = least.map(|least| least.min(similarity)).filter(|least| *least >= threshold);
             }
         }
-        self.ask_for_callees(block, &mut near)?;
+        for floor in &self.configuration.floors {
+            self.ask_for(floor, block, &mut near)?;
+        }
         Ok(near)
     }
 
-    /// Takes the similarity from those whose class calls other things than the block's.
-    fn ask_for_callees(&self, block: u32, near: &mut [(u32, Option<f64>)]) -> Result<(), String> {
-        let floor = self.configuration.callee_floor;
-        if floor == 0.0 {
-            return Ok(());
-        }
-        let shingling = Shingling { normalisation: "callees".to_owned(), width: 1 };
+    /// Takes the similarity from those that share too little else with the block.
+    fn ask_for(&self, floor: &Floor, block: u32, near: &mut [(u32, Option<f64>)]) -> Result<(), String> {
+        let shingling = Shingling { normalisation: floor.normalisation.clone(), width: 1 };
         let compared: Vec<u32> = near.iter().filter(|(_, still)| still.is_some()).map(|(other, _)| *other).collect();
-        let callees = self.blocks.jaccard(block, &compared, &shingling)?;
+        let shared = self.blocks.jaccard(block, &compared, &shingling)?;
         let still = near.iter_mut().filter(|(_, still)| still.is_some());
-        for ((_, similarity), callees) in still.zip(callees) {
-            *similarity = similarity.filter(|_| callees >= floor);
+        for ((_, similarity), shared) in still.zip(shared) {
+            *similarity = similarity.filter(|_| shared >= floor.similarity);
         }
         Ok(())
     }

@@ -28,27 +28,27 @@ fn run(blocks: &MemoryBlocks, configuration: &str) -> Vec<(u32, u32)> {
 
 #[test]
 fn the_best_block_removes_its_near_duplicates() {
-    assert_eq!(run(&chain(), r#"{"callee_floor": 0, "threshold": 0.9, "shingle_width": 1}"#), [(0, 1), (2, 1)]);
+    assert_eq!(run(&chain(), r#"{"floors": [], "threshold": 0.9, "shingle_width": 1}"#), [(0, 1), (2, 1)]);
 }
 
 #[test]
 fn a_star_removes_nothing_beyond_the_threshold() {
-    let by_order = r#"{"callee_floor": 0, "shingle_width": 1, "prefer": [], "threshold": 0.92}"#;
+    let by_order = r#"{"floors": [], "shingle_width": 1, "prefer": [], "threshold": 0.92}"#;
     assert_eq!(run(&chain(), by_order), [(1, 0)]);
 }
 
 #[test]
 fn a_component_reaches_as_far_as_its_links() {
-    let component =
-        r#"{"callee_floor": 0, "shingle_width": 1, "prefer": [], "threshold": 0.92, "linkage": "component"}"#;
+    let component = r#"{"floors": [], "shingle_width": 1, "prefer": [], "threshold": 0.92, "linkage": "component"}"#;
     assert_eq!(run(&chain(), component), [(1, 0), (2, 0)]);
-    let two = r#"{"callee_floor": 0, "shingle_width": 1, "prefer": [], "threshold": 0.92, "linkage": "component", "keep": 2}"#;
+    let two =
+        r#"{"floors": [], "shingle_width": 1, "prefer": [], "threshold": 0.92, "linkage": "component", "keep": 2}"#;
     assert_eq!(run(&chain(), two), [(2, 1)], "the survivor is the most similar one");
 }
 
 #[test]
 fn a_prefix_that_is_present_keeps_a_block() {
-    let configuration = r#"{"callee_floor": 0, "threshold": 0.9, "shingle_width": 1, "prefer": [], "linkage": "component", "prefixes": ["la", "mid"]}"#;
+    let configuration = r#"{"floors": [], "threshold": 0.9, "shingle_width": 1, "prefer": [], "linkage": "component", "prefixes": ["la", "mid"]}"#;
     assert_eq!(run(&chain(), configuration), []);
 }
 
@@ -60,10 +60,10 @@ fn families_are_not_compared_with_each_other() {
     blocks.add("Fractal1", &code(100, 0));
     blocks.add("Fractal2", &code(100, 3));
     assert_eq!(
-        run(&blocks, r#"{"callee_floor": 0, "threshold": 0.9, "shingle_width": 1, "families": true, "prefer": []}"#),
+        run(&blocks, r#"{"floors": [], "threshold": 0.9, "shingle_width": 1, "families": true, "prefer": []}"#),
         [(3, 2)]
     );
-    let strict = r#"{"callee_floor": 0, "threshold": 0.9, "shingle_width": 1, "families": true, "prefer": [], "family_thresholds": {"fractal": 0.97}}"#;
+    let strict = r#"{"floors": [], "threshold": 0.9, "shingle_width": 1, "families": true, "prefer": [], "family_thresholds": {"fractal": 0.97}}"#;
     assert_eq!(run(&blocks, strict), []);
 }
 

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use rayon::prelude::*;
 
 use super::banding::{self, Member};
+use super::canonical;
 use super::memo::Memo;
 use super::minhash::{self, Signature};
 use super::numbers::{self, NumberSet, Numbers};
@@ -15,7 +16,9 @@ use super::statement::Rule;
 use super::statements::{self, Passages, Placed, Statements};
 use super::structure;
 use super::tokens::{NormalisedTokens, class_tokens, code_tokens, normalised_tokens, region_tokens};
-use crate::dedup::{Banding, BlockSet, BlockSummary, Code, Hashing, Normalisation, Shingling, SimilarPair, Structure};
+use crate::dedup::{
+    Banding, BlockSet, BlockSummary, CanonicalView, Code, Hashing, Normalisation, Shingling, SimilarPair, Structure,
+};
 
 /// Codes are read and tokens made anew whenever they are asked for; shingles (a few bytes for each
 /// statement, and some twenty for each different one of all codes), signatures (512 or 1,024 bytes) and structures are
@@ -117,32 +120,45 @@ impl CodeBlock {
     fn compared(&self, shingling: Shingling, statements: &Statements) -> Compared {
         let width = shingling.width as usize;
         let code = &*self.code.read();
-        let placed = statements.read(code).filter(|placed| statements::all_parse(placed));
-        let Some(placed) = placed else {
-            return Compared::AtOnce(Shingles::new(&self.tokens(code, shingling.normalisation), width));
-        };
-        // What was read for one kernel serves the others.
-        self.structure.get_or_init(|| structure::structure_of(&statements::outline(&placed).unwrap_or_default()));
-        match shingling.normalisation {
-            Normalisation::NnDup => region(code, &placed, width, statements),
-            Normalisation::Code => self.bound(&placed, width),
-            Normalisation::Class => {
-                let is_it = |definition: &_| region::is_class(definition, &self.summary.name);
+        let name = &self.summary.name;
+        let by_statement = match shingling.normalisation {
+            Normalisation::Canonical(view) => {
+                let read = statements.canonical(code).unwrap_or_default();
+                canonical::Block::new(&read, name).map(|block| {
+                    self.keep_views(&block, statements);
+                    Compared::AtOnce(Shingles::new(&block.view(view), width))
+                })
+            }
+            Normalisation::NnDup => {
+                self.placed(code, statements).map(|placed| region(code, &placed, width, statements))
+            }
+            Normalisation::Code => self.placed(code, statements).map(|placed| self.bound(&placed, width)),
+            Normalisation::Class => self.placed(code, statements).map(|placed| {
+                let is_it = |definition: &_| region::is_class(definition, name);
                 match statements::last_definition(&placed, is_it) {
                     Some(lines) => self.class(region::lines(code, lines), width, statements),
                     None => self.bound(&placed, width),
                 }
-            }
-            Normalisation::Callees => {
-                let is_it = |definition: &_| region::is_class(definition, &self.summary.name);
-                let text = statements::last_definition(&placed, is_it).map(|lines| region::lines(code, lines));
-                let outline = text.map_or_else(
-                    || statements::outline(&placed),
-                    |text| statements.read(text).and_then(|placed| statements::outline(&placed)),
-                );
-                Compared::AtOnce(Shingles::new(&callees(&structure::structure_of(&outline.unwrap_or_default())), width))
-            }
+            }),
+        };
+        let at_once = || Compared::AtOnce(Shingles::new(&self.tokens(code, shingling.normalisation), width));
+        by_statement.unwrap_or_else(at_once)
+    }
+
+    /// Keeps the views that are small: reading the code takes most of the time.
+    fn keep_views(&self, block: &canonical::Block<'_>, statements: &Statements) {
+        for view in [CanonicalView::Digest, CanonicalView::Operations, CanonicalView::ReachedOperations] {
+            let shingling = Shingling { normalisation: Normalisation::Canonical(view), width: 1 };
+            self.shingles.get(shingling, || statements.numbers.set(Shingles::new(&block.view(view), 1).hashes()));
         }
+    }
+
+    /// The statements of the code, if it can be read by them.
+    fn placed(&self, code: &str, statements: &Statements) -> Option<Vec<Placed>> {
+        let placed = statements.read(code).filter(|placed| statements::all_parse(placed))?;
+        // What was read for one kernel serves the others.
+        self.structure.get_or_init(|| structure::structure_of(&statements::outline(&placed).unwrap_or_default()));
+        Some(placed)
     }
 
     fn class(&self, text: &str, width: usize, statements: &Statements) -> Compared {
@@ -163,7 +179,11 @@ impl CodeBlock {
             Normalisation::NnDup => normalised_tokens(code),
             Normalisation::Code => code_tokens(code, &self.summary.name),
             Normalisation::Class => class_tokens(code, &self.summary.name),
-            Normalisation::Callees => callee_tokens(code, &self.summary.name),
+            Normalisation::Canonical(view) => {
+                let statements = canonical::statements(code).unwrap_or_default();
+                let block = canonical::Block::new(&statements, &self.summary.name);
+                block.map_or_else(|| canonical::without_definitions(code, &self.summary.name), |block| block.view(view))
+            }
         }
     }
 
@@ -184,18 +204,6 @@ impl CodeBlock {
             }
         })
     }
-}
-
-/// The names of what is called, each once and sorted.
-fn callees(structure: &Structure) -> NormalisedTokens {
-    let mut tokens = NormalisedTokens::default();
-    structure.call_counts.iter().for_each(|(name, _)| tokens.push(name));
-    tokens
-}
-
-fn callee_tokens(code: &str, name: &str) -> NormalisedTokens {
-    let outline = region::parsed(code).unwrap_or_default();
-    callees(&structure::structure(region::class(code, &outline, name).unwrap_or(code)))
 }
 
 fn region(code: &str, placed: &[Placed], width: usize, statements: &Statements) -> Compared {

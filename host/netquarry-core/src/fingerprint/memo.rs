@@ -14,13 +14,17 @@ impl<K, V> Default for Memo<K, V> {
 }
 
 impl<K: PartialEq, V> Memo<K, V> {
-    /// Two threads that ask for the same value at once may both compute it.
+    /// Two threads that ask for the same value at once may both compute it; the first one stays.
     pub(super) fn get(&self, key: K, compute: impl FnOnce() -> V) -> Arc<V> {
         if let Some(value) = self.find(&key) {
             return value;
         }
         let value = Arc::new(compute());
-        self.values.lock().expect("no panic while it is held").push((key, Arc::clone(&value)));
+        let mut values = self.values.lock().expect("no panic while it is held");
+        if let Some((_, first)) = values.iter().find(|(known, _)| *known == key) {
+            return Arc::clone(first);
+        }
+        values.push((key, Arc::clone(&value)));
         value
     }
 

@@ -22,6 +22,7 @@ pub mod shingles;
 pub mod structure;
 pub mod tokens;
 
+mod canonical;
 mod datasketch;
 mod memo;
 mod numbers;

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use sha1::{Digest, Sha1};
 
+use super::canonical;
 use super::minhash::{self, Signature};
 use super::numbers::{NumberSet, Numbers};
 use super::shingles::{self, Shingles};
@@ -12,7 +13,7 @@ use super::split::{self, Piece};
 use super::statement::{Rule, Statement, StatementShingles};
 use super::tokens::NormalisedTokens;
 use crate::dedup::Hashing;
-use crate::syntax::{Outline, OutlineDefinition};
+use crate::syntax::{self, CanonicalStatement, Outline, OutlineDefinition};
 
 /// The statements that were read last, by their text.
 ///
@@ -21,7 +22,8 @@ use crate::syntax::{Outline, OutlineDefinition};
 /// shingles stay, some 20 bytes for each that is new.
 #[derive(Default)]
 pub(super) struct Statements {
-    known: Mutex<Generations>,
+    known: Mutex<Generations<Statement>>,
+    canonical: Mutex<Generations<[CanonicalStatement]>>,
     /// Of the shingles of all codes.
     pub(super) numbers: Numbers,
 }
@@ -31,12 +33,17 @@ const SIZE_FACTOR: usize = 12;
 /// Of a statement without text.
 const LEAST_SIZE: usize = 1 << 10;
 
-#[derive(Default)]
-struct Generations {
-    young: HashMap<Key, Arc<Statement>>,
-    old: HashMap<Key, Arc<Statement>>,
+struct Generations<T: ?Sized> {
+    young: HashMap<Key, Arc<T>>,
+    old: HashMap<Key, Arc<T>>,
     /// Of the young ones, in bytes.
     size: usize,
+}
+
+impl<T: ?Sized> Default for Generations<T> {
+    fn default() -> Self {
+        Self { young: HashMap::new(), old: HashMap::new(), size: 0 }
+    }
 }
 
 /// The SHA-1 of the text, and [`Piece::keeps_string`].
@@ -59,9 +66,28 @@ impl Statements {
         split::statements(code)?.into_iter().map(placed).collect()
     }
 
+    /// The statements of a code in canonical form; `None` where it does not parse.
+    ///
+    /// Needs a stack of [`crate::syntax::PARSER_STACK_BYTES`].
+    pub(super) fn canonical(&self, code: &str) -> Option<Vec<Arc<[CanonicalStatement]>>> {
+        let pieces = split::statements(code);
+        let read = pieces.and_then(|pieces| pieces.into_iter().map(|piece| self.canonical_statement(piece)).collect());
+        read.or_else(|| canonical::statements(code))
+    }
+
+    fn canonical_statement(&self, piece: Piece<'_>) -> Option<Arc<[CanonicalStatement]>> {
+        let (key, size) = (key(piece), size(piece));
+        let known = self.canonical.lock().expect("no panic while it is held").find(&key, size);
+        if known.is_some() {
+            return known;
+        }
+        let statement = syntax::canonical(piece.text).ok()?.into();
+        self.canonical.lock().expect("no panic while it is held").add(key, &statement, size);
+        Some(statement)
+    }
+
     fn statement(&self, piece: Piece<'_>) -> Option<Arc<Statement>> {
-        let key = (Sha1::digest(piece.text).into(), piece.keeps_string);
-        let size = LEAST_SIZE + SIZE_FACTOR * piece.text.len();
+        let (key, size) = (key(piece), size(piece));
         let known = self.known.lock().expect("no panic while it is held").find(&key, size);
         if known.is_some() {
             return known;
@@ -72,8 +98,16 @@ impl Statements {
     }
 }
 
-impl Generations {
-    fn find(&mut self, key: &Key, size: usize) -> Option<Arc<Statement>> {
+fn key(piece: Piece<'_>) -> Key {
+    (Sha1::digest(piece.text).into(), piece.keeps_string)
+}
+
+fn size(piece: Piece<'_>) -> usize {
+    LEAST_SIZE + SIZE_FACTOR * piece.text.len()
+}
+
+impl<T: ?Sized> Generations<T> {
+    fn find(&mut self, key: &Key, size: usize) -> Option<Arc<T>> {
         if let Some(statement) = self.young.get(key) {
             return Some(Arc::clone(statement));
         }
@@ -82,7 +116,7 @@ impl Generations {
         Some(statement)
     }
 
-    fn add(&mut self, key: Key, statement: &Arc<Statement>, size: usize) {
+    fn add(&mut self, key: Key, statement: &Arc<T>, size: usize) {
         if self.size + size > CAPACITY / 2 {
             self.old = std::mem::take(&mut self.young);
             self.size = 0;

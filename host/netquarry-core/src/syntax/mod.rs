@@ -8,6 +8,7 @@
 //! Syntax trees are walked recursively. [`MAX_DEPTH`] bounds the recursion, and every caller has to bring a stack of
 //! [`PARSER_STACK_BYTES`]: for a rayon pool, `ThreadPoolBuilder::stack_size`.
 
+mod canonical;
 mod decode;
 mod depth;
 mod indentation;
@@ -25,6 +26,7 @@ use std::collections::BTreeSet;
 
 use crate::facts::{Diagnostic, DiagnosticKind, FileFacts};
 
+pub use canonical::{CanonicalClass, CanonicalKind, CanonicalStatement, CanonicalTokens, canonical};
 pub use decode::decode;
 pub use indentation::{annotation_of_assignment, indented};
 pub use literals::string_literals;

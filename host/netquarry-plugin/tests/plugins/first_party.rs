@@ -268,6 +268,24 @@ fn blocks_of_one_file_are_equal_where_their_classes_are() {
 }
 
 #[test]
+fn a_network_under_other_names_is_a_canonical_duplicate() {
+    let copy =
+        RESIDUAL.replace("Residual", "Copy").replace("first", "conv1").replace("second", "conv2").replace("x", "y");
+    let other = RESIDUAL.replace("relu", "gelu");
+    let empty = |base: &str| format!("class Block({base}):\n    pass\n");
+    let codes = vec![
+        ("Residual", RESIDUAL.to_owned()),
+        ("Copy", copy),
+        ("Residual", other),
+        ("Block", empty("nn.Conv1d")),
+        ("Block", empty("nn.Conv2d")),
+        ("Block", "class Block(:\n".to_owned()),
+        ("Block", "def Block(:\n".to_owned()),
+    ];
+    assert_eq!(deduplicated("dedup-canonical", &json!({}), codes), [removed(1, 0, "canonical")]);
+}
+
+#[test]
 fn renamed_and_commented_code_is_a_lexical_duplicate() {
     let renamed =
         RESIDUAL.replace("channels", "width").replace("    def forward", "    # The way forward.\n    def forward");

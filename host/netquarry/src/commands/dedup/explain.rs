@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use netquarry_core::dedup::{BlockSet, Normalisation, Shingling, Structure};
+use netquarry_core::dedup::{BlockSet, CanonicalView, Normalisation, Shingling, Structure};
 use serde::Serialize;
 
 use super::strategies::with_preset;
@@ -22,11 +22,12 @@ use crate::problem::Problem;
 use crate::spool::Spool;
 use crate::table::{Align, STRONG, Table};
 
-/// What the strategies shingle by: the default preset, the names of what is called, and NN-DUP.
-const SHINGLINGS: [Shingling; 4] = [
-    Shingling { normalisation: Normalisation::Class, width: 5 },
-    Shingling { normalisation: Normalisation::Code, width: 5 },
-    Shingling { normalisation: Normalisation::Callees, width: 1 },
+/// What the strategies shingle by: the default preset and NN-DUP.
+const SHINGLINGS: [Shingling; 5] = [
+    Shingling { normalisation: Normalisation::Canonical(CanonicalView::Digest), width: 1 },
+    Shingling { normalisation: Normalisation::Canonical(CanonicalView::Tokens), width: 5 },
+    Shingling { normalisation: Normalisation::Canonical(CanonicalView::Operations), width: 1 },
+    Shingling { normalisation: Normalisation::Canonical(CanonicalView::ReachedOperations), width: 1 },
     Shingling { normalisation: Normalisation::NnDup, width: 10 },
 ];
 

@@ -1,0 +1,278 @@
+//! Blocks in canonical form, with all that they reach.
+//!
+//! What a block is depends on the definitions of its code that it names, and on what these name. Each of them gets a
+//! number in the order in which it is reached, so that neither names nor what else the code holds matter.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+
+use super::tokens::{NormalisedTokens, code_tokens};
+use crate::dedup::CanonicalView;
+use crate::syntax::{self, CanonicalClass, CanonicalKind as Kind, CanonicalStatement};
+
+/// The last names of bases outside of the code that leave the attributes of a class alone.
+const NEUTRAL_BASES: [&str; 3] = ["Module", "object", "ABC"];
+
+/// What is called for its type or its length says nothing about a network.
+const PLAIN_CALLS: [&str; 6] = ["super", "isinstance", "len", "list", "tuple", "dict"];
+
+/// The statements of a code that is read at once; `None` where it does not parse.
+pub(super) fn statements(code: &str) -> Option<Vec<Arc<[CanonicalStatement]>>> {
+    Some(vec![syntax::canonical(code).ok()?.into()])
+}
+
+/// What stands for the canonical form of a code without definitions: its tokens; where these cannot be read either, its
+/// digest, so that no two of the kind are alike.
+pub(super) fn without_definitions(code: &str, name: &str) -> NormalisedTokens {
+    let mut tokens = code_tokens(code, name);
+    if tokens.is_empty() {
+        tokens.push(&hexadecimal(&Sha256::digest(code)));
+    }
+    tokens
+}
+
+fn hexadecimal(digest: &[u8]) -> String {
+    digest.iter().fold(String::with_capacity(2 * digest.len()), |mut digits, byte| {
+        let _ = write!(digits, "{byte:02x}");
+        digits
+    })
+}
+
+/// A block of a code with these statements.
+pub(super) struct Block<'s> {
+    definitions: Definitions<'s>,
+    /// The names of its definitions.
+    names: Vec<&'s str>,
+}
+
+impl<'s> Block<'s> {
+    /// The definition of that name, or all definitions where there is none; `None` where there are none at all.
+    pub(super) fn new(statements: &'s [Arc<[CanonicalStatement]>], name: &str) -> Option<Self> {
+        let definitions = Definitions::new(statements);
+        let names = match definitions.by_name.contains_key(name) {
+            true => vec![definitions.forwarded(name)],
+            false => definitions.names.clone(),
+        };
+        (!names.is_empty()).then_some(Self { definitions, names })
+    }
+
+    pub(super) fn view(&self, view: CanonicalView) -> NormalisedTokens {
+        let Self { definitions, names } = self;
+        match view {
+            CanonicalView::Tokens => definitions.tokens(names),
+            CanonicalView::Operations => definitions.operations(names),
+            CanonicalView::ReachedOperations => definitions.operations(&definitions.reach(names).names),
+            CanonicalView::Digest => {
+                let mut tokens = NormalisedTokens::default();
+                tokens.push(&definitions.digest(names));
+                tokens
+            }
+        }
+    }
+}
+
+/// The statements of a code, by what they bind. Names that are asked about are defined in it.
+struct Definitions<'s> {
+    /// What is bound, in order.
+    names: Vec<&'s str>,
+    by_name: HashMap<&'s str, Vec<&'s CanonicalStatement>>,
+    imports: HashMap<&'s str, &'s str>,
+}
+
+/// What a global name means.
+enum Meaning<'m> {
+    /// What the code defines under this name, and the attributes behind it.
+    Definition(&'m str, &'m str),
+    Path(String),
+}
+
+/// What a block reaches, itself first, and the place of each.
+struct Reach<'s> {
+    names: Vec<&'s str>,
+    numbers: HashMap<&'s str, usize>,
+}
+
+impl<'s> Definitions<'s> {
+    fn new(statements: &'s [Arc<[CanonicalStatement]>]) -> Self {
+        let mut definitions = Self { names: Vec::new(), by_name: HashMap::new(), imports: HashMap::new() };
+        for statement in statements.iter().flat_map(|statements| &**statements) {
+            for name in &statement.bound {
+                let statements = definitions.by_name.entry(name).or_default();
+                if statements.is_empty() {
+                    definitions.names.push(name);
+                }
+                statements.push(statement);
+            }
+            for (name, path) in &statement.imports {
+                definitions.imports.insert(name, path);
+            }
+        }
+        definitions
+    }
+
+    /// The SHA-256 of all that the block reaches, as hexadecimal digits. Attributes that classes bind on `self` count by
+    /// their numbers where no base outside of the code and nothing else that is reached could ask for their names.
+    fn digest(&self, block: &[&'s str]) -> String {
+        let reach = self.reach(block);
+        let known = self.attributes_by_name(&reach);
+        let mut hash = Sha256::new();
+        let mut update = |tag: u8, text: &str| {
+            hash.update([tag]);
+            hash.update(text);
+            hash.update([0]);
+        };
+        for name in &reach.names {
+            update(b'D', "");
+            for statement in &self.by_name[name] {
+                let are_numbered = statement.class.as_ref().is_some_and(|class| self.is_neutral(class, 0));
+                for (kind, text) in statement.tokens.iter() {
+                    match kind {
+                        Kind::Fixed => update(b'F', text),
+                        Kind::Operator => update(b'O', text),
+                        Kind::Call => update(b'C', ""),
+                        Kind::Local(number) => update(b'L', &number.to_string()),
+                        Kind::OwnAttribute(number) if are_numbered && !known.contains(text) => {
+                            update(b'N', &number.to_string());
+                        }
+                        Kind::OwnAttribute(_) | Kind::Attribute => update(b'A', text),
+                        Kind::String => update(b'S', text),
+                        Kind::Global => match self.meaning(text) {
+                            Meaning::Definition(name, rest) => update(b'#', &format!("{}.{rest}", reach.numbers[name])),
+                            Meaning::Path(path) => update(b'F', &path),
+                        },
+                    }
+                }
+            }
+        }
+        hexadecimal(&hash.finalize())
+    }
+
+    /// The tokens of the block itself: local names are `L`, definitions of the code `#`, attributes that the class binds
+    /// `A` with their numbers.
+    fn tokens(&self, block: &[&str]) -> NormalisedTokens {
+        let mut tokens = NormalisedTokens::default();
+        let statements = block.iter().flat_map(|name| &self.by_name[name]);
+        for (kind, text) in statements.flat_map(|statement| statement.tokens.iter()) {
+            match kind {
+                Kind::Fixed | Kind::Operator | Kind::Attribute | Kind::String => tokens.push(text),
+                Kind::Call => tokens.push("call"),
+                Kind::Local(_) => tokens.push("L"),
+                Kind::OwnAttribute(number) => tokens.push(&format!("A{number}")),
+                Kind::Global => match self.meaning(text) {
+                    Meaning::Definition(_, rest) => tokens.push(&format!("#{rest}")),
+                    Meaning::Path(path) => tokens.push(&path),
+                },
+            }
+        }
+        tokens
+    }
+
+    /// What the definitions call and compute, each as often as they do so: `Conv2d/1`, `Conv2d/2`, `+/1`.
+    fn operations(&self, names: &[&str]) -> NormalisedTokens {
+        let mut counts: BTreeMap<String, u32> = BTreeMap::new();
+        for statement in names.iter().flat_map(|name| &self.by_name[name]) {
+            let tokens: Vec<(Kind, &str)> = statement.tokens.iter().collect();
+            for (place, (kind, text)) in tokens.iter().enumerate() {
+                let operation = match kind {
+                    Kind::Operator => (*text).to_owned(),
+                    Kind::Call => self.called(text, &tokens[place + 1..]),
+                    _ => continue,
+                };
+                *counts.entry(operation).or_default() += 1;
+            }
+        }
+        let mut tokens = NormalisedTokens::default();
+        for (operation, count) in counts.iter().filter(|(operation, _)| !PLAIN_CALLS.contains(&operation.as_str())) {
+            (1..=*count).for_each(|number| tokens.push(&format!("{operation}/{number}")));
+        }
+        tokens
+    }
+
+    /// What is called, whose last name and tokens these are, without names that are up to the code.
+    fn called(&self, last_name: &str, tokens: &[(Kind, &str)]) -> String {
+        match tokens {
+            [(Kind::Local(_), _), (Kind::Fixed, "("), ..] => "L".to_owned(),
+            [(Kind::Local(_), _), (Kind::OwnAttribute(_), _), (Kind::Fixed, "("), ..] => "A".to_owned(),
+            [(Kind::Global, name), ..] => match self.meaning(name) {
+                Meaning::Definition(_, "") => "#".to_owned(),
+                Meaning::Definition(..) => last_name.to_owned(),
+                Meaning::Path(path) => path.rsplit('.').next().unwrap_or_default().to_owned(),
+            },
+            [(Kind::Fixed, path), (Kind::Fixed, "("), ..] => path.rsplit('.').next().unwrap_or_default().to_owned(),
+            _ => last_name.to_owned(),
+        }
+    }
+
+    fn reach(&self, block: &[&'s str]) -> Reach<'s> {
+        let numbers = block.iter().copied().zip(0..).collect();
+        let mut reach = Reach { names: block.to_vec(), numbers };
+        let mut next = 0;
+        while let Some(name) = reach.names.get(next) {
+            next += 1;
+            for (kind, text) in self.by_name[name].iter().flat_map(|statement| statement.tokens.iter()) {
+                if kind == Kind::Global
+                    && let Meaning::Definition(name, _) = self.meaning(text)
+                {
+                    let (name, _) = self.by_name.get_key_value(name).expect("it is defined");
+                    if !reach.numbers.contains_key(name) {
+                        reach.numbers.insert(name, reach.names.len());
+                        reach.names.push(name);
+                    }
+                }
+            }
+        }
+        reach
+    }
+
+    fn meaning<'m>(&'m self, dotted: &'m str) -> Meaning<'m> {
+        let (root, rest) = dotted.split_once('.').unwrap_or((dotted, ""));
+        if self.by_name.contains_key(root) {
+            return Meaning::Definition(self.forwarded(root), rest);
+        }
+        match (self.imports.get(root), rest) {
+            (Some(path), "") => Meaning::Path((*path).to_owned()),
+            (Some(path), rest) => Meaning::Path(format!("{path}.{rest}")),
+            (None, _) => Meaning::Path(dotted.to_owned()),
+        }
+    }
+
+    /// The class that a class which adds nothing to it stands for.
+    fn forwarded(&self, name: &str) -> &'s str {
+        let (mut name, mut statements) = self.by_name.get_key_value(name).expect("the code defines it");
+        // A class that is its own base is none, but may be written.
+        for _ in 0..self.by_name.len() {
+            let [CanonicalStatement { class: Some(CanonicalClass { bases, is_empty: true }), .. }] = statements[..]
+            else {
+                break;
+            };
+            let [Some(base)] = &bases[..] else { break };
+            let Some(found) = self.by_name.get_key_value(&**base) else { break };
+            (name, statements) = found;
+        }
+        name
+    }
+
+    /// The attributes that something asks for by name.
+    fn attributes_by_name(&self, reach: &Reach<'s>) -> HashSet<&'s str> {
+        let statements = reach.names.iter().flat_map(|name| &self.by_name[name]);
+        let tokens = statements.flat_map(|statement| statement.tokens.iter());
+        tokens.filter(|(kind, _)| matches!(kind, Kind::Attribute | Kind::String)).map(|(_, text)| text).collect()
+    }
+
+    /// Whether all bases of a class, and theirs, are known to ask for none of its attributes, or are in the code.
+    fn is_neutral(&self, class: &CanonicalClass, depth: usize) -> bool {
+        // Deeper than there are classes is a class that is its own base.
+        depth <= self.by_name.len()
+            && class.bases.iter().all(|base| {
+                base.as_deref().is_some_and(|base| match self.by_name.get(base) {
+                    Some(statements) => statements.iter().all(|statement| {
+                        statement.class.as_ref().is_some_and(|class| self.is_neutral(class, depth + 1))
+                    }),
+                    None => NEUTRAL_BASES.contains(&base.rsplit('.').next().unwrap_or_default()),
+                })
+            })
+    }
+}

@@ -1,0 +1,108 @@
+//! Statements in canonical form: two ways to write the same network become the same tokens.
+//!
+//! What does not change the network is left out: comments, docstrings, annotations, checks and messages, how weights are
+//! initialised, what enters a class into a registry ([`strip`]), and statements whose results nobody reads
+//! ([`liveness`]). Of the rest, local names become numbers in the order in which they come, members of classes and
+//! keyword arguments are sorted by name, numbers that are no axis, index or count become one ([`write`](mod@write)). What a
+//! global name means is for the caller to say, who has all statements, and so is whether the attributes of a class may be
+//! numbered too: each has its number and its name.
+//!
+//! Two statements with the same tokens, whose global names mean the same, compute the same but for constants and initial
+//! weights, as far as the names of parameters do not matter. Not so the other way round.
+
+mod bindings;
+mod liveness;
+mod parts;
+mod strip;
+mod write;
+
+use rustpython_parser::ast::Stmt;
+
+use super::parse;
+use crate::facts::Diagnostic;
+
+/// A top-level statement of which something is left.
+#[derive(Clone, Debug, Default)]
+pub struct CanonicalStatement {
+    /// The global names that it binds otherwise than by imports.
+    pub bound: Vec<Box<str>>,
+    /// The names that it imports, and the dotted path of each.
+    pub imports: Vec<(Box<str>, Box<str>)>,
+    pub class: Option<CanonicalClass>,
+    pub tokens: CanonicalTokens,
+}
+
+#[derive(Clone, Debug)]
+pub struct CanonicalClass {
+    /// The dotted names of its bases; `None` for what is no name, and for keywords.
+    pub bases: Vec<Option<Box<str>>>,
+    /// No member is left: it adds nothing to its bases.
+    pub is_empty: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CanonicalKind {
+    /// A keyword, a bracket, a constant, or the name of a member of a class.
+    Fixed,
+    Operator,
+    /// A call, with the last name of what is called; that follows, and then its arguments in parentheses.
+    Call,
+    /// A name that a function binds, by its number in the outermost function.
+    Local(u32),
+    /// An attribute that a class binds on `self`, by its number in the class. Its text is its name.
+    OwnAttribute(u32),
+    /// Another attribute.
+    Attribute,
+    /// A global name, with the attributes behind it: `nn.Linear`.
+    Global,
+    /// A string, without quotes.
+    String,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct CanonicalTokens {
+    text: String,
+    /// What each token is, and where its text ends.
+    tokens: Vec<(CanonicalKind, u32)>,
+}
+
+impl CanonicalTokens {
+    pub fn iter(&self) -> impl Iterator<Item = (CanonicalKind, &str)> {
+        let mut start = 0;
+        self.tokens.iter().map(move |(kind, end)| {
+            let text = &self.text[start..*end as usize];
+            start = *end as usize;
+            (*kind, text)
+        })
+    }
+
+    fn push(&mut self, kind: CanonicalKind, text: &str) {
+        self.text.push_str(text);
+        self.tokens.push((kind, u32::try_from(self.text.len()).expect("a statement is under 4 GiB")));
+    }
+}
+
+/// The top-level statements of a text.
+///
+/// # Errors
+/// The text does not parse.
+pub fn canonical(text: &str) -> Result<Vec<CanonicalStatement>, Diagnostic> {
+    Ok(strip::stripped(parse::parse(text)?.body).iter().map(statement).collect())
+}
+
+fn statement(statement: &Stmt) -> CanonicalStatement {
+    let bindings::Bindings { names, imports } = bindings::of(std::slice::from_ref(statement));
+    let class = match statement {
+        Stmt::ClassDef(node) => Some(CanonicalClass {
+            bases: node
+                .bases
+                .iter()
+                .map(|base| parts::dotted(base).map(Into::into))
+                .chain(node.keywords.iter().map(|_| None))
+                .collect(),
+            is_empty: node.body.is_empty(),
+        }),
+        _ => None,
+    };
+    CanonicalStatement { bound: names, imports, class, tokens: write::tokens(statement) }
+}

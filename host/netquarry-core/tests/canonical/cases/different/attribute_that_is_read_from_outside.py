@@ -1,0 +1,25 @@
+def helper(block):
+    return block.first
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.ReLU()
+        self.second = nn.GELU()
+
+    def forward(self, x):
+        return helper(self)(x)
+# ---
+def helper(block):
+    return block.first
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.second = nn.ReLU()
+        self.first = nn.GELU()
+
+    def forward(self, x):
+        return helper(self)(x)

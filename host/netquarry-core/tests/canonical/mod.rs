@@ -1,0 +1,73 @@
+//! Pairs of codes that are the same network in canonical form, and pairs that are not.
+//!
+//! A case is a file in `cases/equal/` or `cases/different/`, which holds both codes with a line `# ---` between them. The block
+//! is called `Block` in both.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+
+use netquarry_core::dedup::{BlockSet, BlockSummary, CanonicalView, Code, Normalisation, Shingling};
+use netquarry_core::fingerprint::blocks::CodeBlocks;
+use netquarry_core::syntax::PARSER_STACK_BYTES;
+
+const BORDER: &str = "# ---\n";
+
+/// Whether the blocks of the two codes have the same canonical form.
+fn are_equal(codes: [&str; 2]) -> bool {
+    let summary = BlockSummary {
+        id: String::new(),
+        name: "Block".to_owned(),
+        source: String::new(),
+        priority: 0,
+        level: 0,
+        accuracy: None,
+        characters: 0,
+        sha256: [0; 32],
+    };
+    let blocks = CodeBlocks::new(codes.map(|code| (summary.clone(), Code::from(Arc::from(code)))));
+    let digest = Shingling { normalisation: Normalisation::Canonical(CanonicalView::Digest), width: 1 };
+    blocks.first_equals(&[0, 1], digest) == [0, 0]
+}
+
+fn check(folder: &str, expected: bool) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/canonical/cases").join(folder);
+    let mut wrong = Vec::new();
+    for entry in fs::read_dir(&folder).expect("the cases are there") {
+        let path = entry.expect("it can be read").path();
+        let text = fs::read_to_string(&path).expect("it can be read");
+        let (first, second) = text.split_once(BORDER).unwrap_or_else(|| panic!("{} has one code", path.display()));
+        assert!(are_equal([first, first]) && are_equal([second, second]), "{} is no Python", path.display());
+        if are_equal([first, second]) != expected {
+            wrong.push(path);
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+fn with_stack(test: fn()) {
+    let thread = thread::Builder::new().stack_size(PARSER_STACK_BYTES).spawn(test).expect("a thread can be started");
+    if let Err(panic) = thread.join() {
+        std::panic::resume_unwind(panic);
+    }
+}
+
+#[test]
+fn two_ways_to_write_a_network_are_equal() {
+    with_stack(|| check("equal", true));
+}
+
+#[test]
+fn other_networks_are_different() {
+    with_stack(|| check("different", false));
+}
+
+#[test]
+fn broken_code_is_equal_to_itself_only() {
+    with_stack(|| {
+        assert!(are_equal(["class Block(:\n", "class Block(:\n"]));
+        assert!(!are_equal(["class Block(:\n", "class Block[:\n"]));
+        assert!(are_equal(["x[1]", "x [1]  # the same"]));
+    });
+}
