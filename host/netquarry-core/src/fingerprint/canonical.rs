@@ -11,10 +11,15 @@ use sha2::{Digest, Sha256};
 
 use super::tokens::{NormalisedTokens, code_tokens};
 use crate::dedup::CanonicalView;
-use crate::syntax::{self, CanonicalClass, CanonicalKind as Kind, CanonicalStatement};
+use crate::syntax::{
+    self, CanonicalClass, CanonicalKind as Kind, CanonicalMethod, CanonicalStatement, CanonicalTokens,
+};
 
 /// The last names of bases outside of the code that leave the attributes of a class alone.
 const NEUTRAL_BASES: [&str; 3] = ["Module", "object", "ABC"];
+
+/// What stands for a number that is no axis, index or count.
+const CONSTANT: &str = "NUM";
 
 /// What is called for its type or its length says nothing about a network.
 const PLAIN_CALLS: [&str; 6] = ["super", "isinstance", "len", "list", "tuple", "dict"];
@@ -128,7 +133,7 @@ impl<'s> Definitions<'s> {
             update(b'D', "");
             for statement in &self.by_name[name] {
                 let are_numbered = statement.class.as_ref().is_some_and(|class| self.is_neutral(class, 0));
-                for (kind, text) in statement.tokens.iter() {
+                for (kind, text) in self.written(statement).iter() {
                     match kind {
                         Kind::Fixed => update(b'F', text),
                         Kind::Operator => update(b'O', text),
@@ -155,7 +160,7 @@ impl<'s> Definitions<'s> {
     fn tokens(&self, block: &[&str]) -> NormalisedTokens {
         let mut tokens = NormalisedTokens::default();
         let statements = block.iter().flat_map(|name| &self.by_name[name]);
-        for (kind, text) in statements.flat_map(|statement| statement.tokens.iter()) {
+        for (kind, text) in statements.flat_map(|statement| self.written(statement).iter()) {
             match kind {
                 Kind::Fixed | Kind::Operator | Kind::Attribute | Kind::String => tokens.push(text),
                 Kind::Call => tokens.push("call"),
@@ -174,7 +179,7 @@ impl<'s> Definitions<'s> {
     fn operations(&self, names: &[&str]) -> NormalisedTokens {
         let mut counts: BTreeMap<String, u32> = BTreeMap::new();
         for statement in names.iter().flat_map(|name| &self.by_name[name]) {
-            let tokens: Vec<(Kind, &str)> = statement.tokens.iter().collect();
+            let tokens: Vec<(Kind, &str)> = self.written(statement).iter().collect();
             for (place, (kind, text)) in tokens.iter().enumerate() {
                 let operation = match kind {
                     Kind::Operator => (*text).to_owned(),
@@ -212,7 +217,7 @@ impl<'s> Definitions<'s> {
         let mut next = 0;
         while let Some(name) = reach.names.get(next) {
             next += 1;
-            for (kind, text) in self.by_name[name].iter().flat_map(|statement| statement.tokens.iter()) {
+            for (kind, text) in self.by_name[name].iter().flat_map(|statement| self.written(statement).iter()) {
                 if kind == Kind::Global
                     && let Meaning::Definition(name, _) = self.meaning(text)
                 {
@@ -244,21 +249,50 @@ impl<'s> Definitions<'s> {
         let (mut name, mut statements) = self.by_name.get_key_value(name).expect("the code defines it");
         // A class that is its own base is none, but may be written.
         for _ in 0..self.by_name.len() {
-            let [CanonicalStatement { class: Some(CanonicalClass { bases, is_empty: true }), .. }] = statements[..]
-            else {
+            let [CanonicalStatement { class: Some(class), .. }] = statements[..] else { break };
+            let [Some(base)] = &class.bases[..] else { break };
+            if !class.is_empty || !self.forwards(class) {
                 break;
-            };
-            let [Some(base)] = &bases[..] else { break };
+            }
             let Some(found) = self.by_name.get_key_value(&**base) else { break };
             (name, statements) = found;
         }
         name
     }
 
+    /// Whether the methods of a class that only forward have the defaults of what they forward to, as far as these are no
+    /// plain numbers: else they do what it does only when they are asked to.
+    fn forwards(&self, class: &CanonicalClass) -> bool {
+        class.methods.iter().filter(|method| method.only_forwards).all(|method| {
+            let mut telling = method.defaults.iter().filter(|(_, default)| **default != *CONSTANT).peekable();
+            telling.peek().is_none() || {
+                let of_base = self.inherited(class, &method.name, 0).map_or(&[][..], |method| &method.defaults);
+                telling.all(|default| of_base.contains(default))
+            }
+        })
+    }
+
+    /// The method that a class inherits under this name from a base in the code.
+    fn inherited(&self, class: &CanonicalClass, name: &str, depth: usize) -> Option<&'s CanonicalMethod> {
+        // Deeper than there are classes is a class that is its own base.
+        let bases = class.bases.iter().flatten().filter(|_| depth <= self.by_name.len());
+        let mut bases = bases.filter_map(|base| self.by_name.get(&**base)?.last()?.class.as_ref());
+        bases.find_map(|base| {
+            let own = base.methods.iter().find(|method| &*method.name == name);
+            own.or_else(|| self.inherited(base, name, depth + 1))
+        })
+    }
+
+    /// The tokens of a statement, without methods that change nothing.
+    fn written(&self, statement: &'s CanonicalStatement) -> &'s CanonicalTokens {
+        let class = statement.class.as_ref().filter(|class| self.forwards(class));
+        class.and_then(|class| class.without_forwarding.as_ref()).unwrap_or(&statement.tokens)
+    }
+
     /// The attributes that something asks for by name.
     fn attributes_by_name(&self, reach: &Reach<'s>) -> HashSet<&'s str> {
         let statements = reach.names.iter().flat_map(|name| &self.by_name[name]);
-        let tokens = statements.flat_map(|statement| statement.tokens.iter());
+        let tokens = statements.flat_map(|statement| self.written(statement).iter());
         tokens.filter(|(kind, _)| matches!(kind, Kind::Attribute | Kind::String)).map(|(_, text)| text).collect()
     }
 

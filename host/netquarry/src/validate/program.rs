@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use super::ValidateError;
 
 /// Paths below the folder that Python is started with, and the texts.
-pub(super) const FILES: [(&str, &str); 27] = [
+pub(super) const FILES: [(&str, &str); 28] = [
     ("__main__.py", include_str!("python/__main__.py")),
     ("netquarry_worker/__init__.py", include_str!("python/netquarry_worker/__init__.py")),
     ("netquarry_worker/arguments.py", include_str!("python/netquarry_worker/arguments.py")),
@@ -31,6 +31,7 @@ pub(super) const FILES: [(&str, &str); 27] = [
     ("netquarry_worker/pages.py", include_str!("python/netquarry_worker/pages.py")),
     ("netquarry_worker/protocol.py", include_str!("python/netquarry_worker/protocol.py")),
     ("netquarry_worker/replay.py", include_str!("python/netquarry_worker/replay.py")),
+    ("netquarry_worker/randomness.py", include_str!("python/netquarry_worker/randomness.py")),
     ("netquarry_worker/repairs.py", include_str!("python/netquarry_worker/repairs.py")),
     ("netquarry_worker/report.py", include_str!("python/netquarry_worker/report.py")),
     ("netquarry_worker/server.py", include_str!("python/netquarry_worker/server.py")),

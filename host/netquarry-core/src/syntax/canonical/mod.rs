@@ -1,7 +1,7 @@
 //! Statements in canonical form: two ways to write the same network become the same tokens.
 //!
 //! What does not change the network is left out: comments, docstrings, annotations, checks and messages, how weights are
-//! initialised, what enters a class into a registry ([`strip`]), and statements whose results nobody reads
+//! initialised, what enters a class into a registry ([`strip`]); and statements whose results nobody reads
 //! ([`liveness`]). Of the rest, local names become numbers in the order in which they come, members of classes and
 //! keyword arguments are sorted by name, numbers that are no axis, index or count become one ([`write`](mod@write)). What a
 //! global name means is for the caller to say, who has all statements, and so is whether the attributes of a class may be
@@ -16,7 +16,7 @@ mod parts;
 mod strip;
 mod write;
 
-use rustpython_parser::ast::Stmt;
+use rustpython_parser::ast::{ArgWithDefault, Arguments, Stmt, StmtClassDef, StmtFunctionDef};
 
 use super::parse;
 use crate::facts::Diagnostic;
@@ -36,8 +36,20 @@ pub struct CanonicalStatement {
 pub struct CanonicalClass {
     /// The dotted names of its bases; `None` for what is no name, and for keywords.
     pub bases: Vec<Option<Box<str>>>,
-    /// No member is left: it adds nothing to its bases.
+    pub methods: Vec<CanonicalMethod>,
+    /// The tokens without the methods that only forward; `None` where there are no such methods.
+    pub without_forwarding: Option<CanonicalTokens>,
+    /// It has no members but methods that only forward.
     pub is_empty: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct CanonicalMethod {
+    pub name: Box<str>,
+    /// The parameters that have one.
+    pub defaults: Vec<(Box<str>, Box<str>)>,
+    /// It hands all that it gets to the same method of a base, and does nothing else.
+    pub only_forwards: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,16 +105,33 @@ pub fn canonical(text: &str) -> Result<Vec<CanonicalStatement>, Diagnostic> {
 fn statement(statement: &Stmt) -> CanonicalStatement {
     let bindings::Bindings { names, imports } = bindings::of(std::slice::from_ref(statement));
     let class = match statement {
-        Stmt::ClassDef(node) => Some(CanonicalClass {
-            bases: node
-                .bases
-                .iter()
-                .map(|base| parts::dotted(base).map(Into::into))
-                .chain(node.keywords.iter().map(|_| None))
-                .collect(),
-            is_empty: node.body.is_empty(),
-        }),
+        Stmt::ClassDef(node) => Some(class(node)),
         _ => None,
     };
     CanonicalStatement { bound: names, imports, class, tokens: write::tokens(statement) }
+}
+
+fn class(node: &StmtClassDef) -> CanonicalClass {
+    let bases = node.bases.iter().map(|base| parts::dotted(base).map(Into::into));
+    let mut rest = node.clone();
+    rest.body.retain(|member| !matches!(member, Stmt::FunctionDef(method) if strip::only_forwards(method)));
+    CanonicalClass {
+        bases: bases.chain(node.keywords.iter().map(|_| None)).collect(),
+        methods: node.body.iter().filter_map(Stmt::as_function_def_stmt).map(method).collect(),
+        is_empty: rest.body.is_empty(),
+        without_forwarding: (rest.body.len() < node.body.len()).then(|| write::tokens(&Stmt::ClassDef(rest))),
+    }
+}
+
+fn method(node: &StmtFunctionDef) -> CanonicalMethod {
+    let Arguments { posonlyargs, args, kwonlyargs, .. } = &*node.args;
+    let default = |argument: &ArgWithDefault| {
+        let default = argument.default.as_deref()?;
+        Some((argument.def.arg.as_str().into(), write::text(default)))
+    };
+    CanonicalMethod {
+        name: node.name.as_str().into(),
+        defaults: posonlyargs.iter().chain(args).chain(kwonlyargs).filter_map(default).collect(),
+        only_forwards: strip::only_forwards(node),
+    }
 }

@@ -152,12 +152,11 @@ fn is_registration(decorator: &Expr) -> bool {
 fn is_telling_member(member: &Stmt) -> bool {
     let Stmt::FunctionDef(method) = member else { return true };
     let name = method.name.as_str();
-    !INITIALISING_METHODS.contains(&name) && !DESCRIBING_METHODS.contains(&name) && !only_forwards(method)
+    !INITIALISING_METHODS.contains(&name) && !DESCRIBING_METHODS.contains(&name)
 }
 
-/// Whether a method hands all that it gets to the same method of a base, and does nothing else. With a default that is no
-/// number it may do what the base does only when asked.
-fn only_forwards(method: &ast::StmtFunctionDef) -> bool {
+/// Whether a method hands all that it gets to the same method of a base, and does nothing else.
+pub(super) fn only_forwards(method: &ast::StmtFunctionDef) -> bool {
     let [statement] = &method.body[..] else { return false };
     let value = match statement {
         Stmt::Expr(node) => &node.value,
@@ -168,13 +167,7 @@ fn only_forwards(method: &ast::StmtFunctionDef) -> bool {
     let Expr::Attribute(function) = &*call.func else { return false };
     let is_super =
         matches!(&*function.value, Expr::Call(call) if parts::dotted(&call.func).as_deref() == Some("super"));
-    let has_plain_defaults = parts::defaults(&method.args).all(is_number);
-    is_super && has_plain_defaults && function.attr == method.name && hands_on(&method.args, call)
-}
-
-fn is_number(expression: &Expr) -> bool {
-    let Expr::Constant(node) = expression else { return false };
-    matches!(node.value, ast::Constant::Int(_) | ast::Constant::Float(_))
+    is_super && function.attr == method.name && hands_on(&method.args, call)
 }
 
 /// Whether the arguments of a call are the parameters but for `self`, each in its place or by its name.

@@ -17,6 +17,13 @@ pub(super) fn tokens(statement: &Stmt) -> CanonicalTokens {
     writer.tokens
 }
 
+/// An expression outside of every function, as one text.
+pub(super) fn text(expression: &Expr) -> Box<str> {
+    let mut writer = Writer::default();
+    writer.expression(expression, Numbers::Constant);
+    writer.tokens.iter().map(|(_, text)| text).collect::<Vec<_>>().join(" ").into()
+}
+
 #[derive(Default)]
 struct Writer {
     tokens: CanonicalTokens,

@@ -9,7 +9,7 @@ import contextlib
 import importlib
 import os
 
-from netquarry_worker import arguments, export, graph, levels, memory, replay, report
+from netquarry_worker import arguments, export, graph, memory, randomness, replay, report
 
 NUMBER_BYTES = 4
 
@@ -87,11 +87,11 @@ def with_composed_attention():
 
 def model_of(job, request, numbers, progress):
     """The model of a number, and the number. It has made one forward pass, since some make parts of themselves in it."""
-    levels.seed()
+    randomness.seed()
     block = replay.bundle(job)
     number = numbers.next()
     progress.step = "construct"
-    levels.seed(number)
+    randomness.seed(number)
     model = arguments.call(block, arguments.signature(block), request["constructor"])
     progress.step = "forward"
     # Not what this returns: a class that overrides `train` may return nothing.
@@ -105,7 +105,7 @@ def export_model(job, request, numbers, progress, reporter, descriptor):
     with_composed_attention()
     model, number = model_of(job, request, numbers, progress)
     progress.step = "export"
-    levels.seed(number)
+    randomness.seed(number)
     try:
         exported, tensors = export.export(model, request["forward"])
         with open(descriptor, "wb", closefd=False) as file:

@@ -11,7 +11,7 @@ import mmap
 import operator
 import os
 
-from netquarry_worker import export, levels
+from netquarry_worker import export, randomness
 
 # What does arithmetic with numbers that are known only once the graph runs.
 ARITHMETIC = {
@@ -72,7 +72,7 @@ class Graph:
         import torch
         from torch.utils import _pytree
 
-        levels.seed(number)
+        randomness.seed(number)
         # In the order of the parameters: random values depend on it.
         names = (*self.positional, *self.keywords)
         values = {name: value_of(expressions[name]) for name in names}

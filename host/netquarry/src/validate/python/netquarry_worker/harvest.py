@@ -12,7 +12,7 @@ import importlib
 import inspect
 import types
 
-from netquarry_worker import arguments, constructions, inputs, levels
+from netquarry_worker import arguments, constructions, inputs, randomness
 
 # How many functions and classes are called for one class, and for all classes of a module.
 CALLS_FOR_ONE = 2
@@ -80,7 +80,7 @@ class Harvest:
             return
         self.called.add(maker)
         self.recorder.source = f"{maker.__name__}()"
-        levels.seed()
+        randomness.seed()
         try:
             with torch.no_grad():
                 self.run_once(maker)
@@ -92,13 +92,13 @@ class Harvest:
         import torch
 
         if isinstance(maker, type):
-            made = constructions.Constructions(maker, {}, levels.seed)
+            made = constructions.Constructions(maker, {}, randomness.seed)
             made.limit = TRIES
             model, expressions = made.next()
         else:
             model, expressions = maker(), {}
         if isinstance(model, torch.nn.Module):
-            inputs.run_forward(model, expressions, {}, levels.seed, TRIES)
+            inputs.run_forward(model, expressions, {}, randomness.seed, TRIES)
 
 
 def draw_no_parameters():

@@ -5,14 +5,12 @@ import importlib.machinery
 import importlib.util
 import keyword
 import os
-import random
 import sys
 import symtable
 
-from netquarry_worker import arguments, inputs, memory, report, sites
+from netquarry_worker import arguments, inputs, memory, randomness, report, sites
 from netquarry_worker.constructions import Constructions, sized
 
-SEED = 0
 # Of so many instances a forward pass is tried.
 INSTANCES = 8
 
@@ -72,7 +70,7 @@ def climb(bundle, highest, reporter, look):
     first that failed or stayed undecided. `look` notes before each report what the bundle has changed."""
     for level, step in LEVELS:
         try:
-            seed()
+            randomness.seed()
             try:
                 evidence = step(bundle)
             finally:
@@ -95,17 +93,6 @@ def climb(bundle, highest, reporter, look):
             reporter.send("passed", level=level, evidence=evidence)
         if level == highest:
             return
-
-
-def seed(number=SEED):
-    """Every level starts from the same random state, so that a verdict does not depend on what ran before. The number has
-    32 bits."""
-    random.seed(number)
-    if "torch" in sys.modules:
-        # What `torch.manual_seed` does on a machine without accelerators, without looking for them.
-        sys.modules["torch"].default_generator.manual_seed(number)
-    if "numpy.random" in sys.modules:
-        sys.modules["numpy.random"].seed(number)
 
 
 def explain(error, bundle):
@@ -168,7 +155,7 @@ def construct(bundle):
     given = bundle.given["constructor"] if bundle.given else {}
     suggested = bundle.suggested["constructor"] if bundle.suggested else {}
     found = sites.of_block(bundle.block, bundle.sites)
-    bundle.constructions = Constructions(bundle.block, given, seed, suggested, found)
+    bundle.constructions = Constructions(bundle.block, given, randomness.seed, suggested, found)
     bundle.model, bundle.constructor_arguments = bundle.constructions.next()
     return evidence_of_instance(bundle)
 
@@ -195,7 +182,8 @@ def forward(bundle):
     for _ in range(INSTANCES + len(bundle.constructions.sites)):
         suggested = suggested_inputs(bundle)
         try:
-            evidence = inputs.run_forward(bundle.model, bundle.constructor_arguments, given, seed, tries, suggested)
+            constructor = bundle.constructor_arguments
+            evidence = inputs.run_forward(bundle.model, constructor, given, randomness.seed, tries, suggested)
         except arguments.NotFound as reason:
             first = first or reason
             tries = inputs.TRIES_OF_LATER

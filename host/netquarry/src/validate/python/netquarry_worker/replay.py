@@ -11,7 +11,7 @@ import hashlib
 import importlib
 import os
 
-from netquarry_worker import arguments, inputs, levels, memory, report
+from netquarry_worker import arguments, inputs, levels, memory, randomness, report
 
 # Leaves in one message, and values in one: both keep it far below the longest that the host takes.
 LEAVES = 1000
@@ -32,21 +32,21 @@ def run(job, reporter):
     telling = Telling(reporter, request["values_of"])
     step = "import"
     try:
-        levels.seed()
+        randomness.seed()
         block = upstream(request["upstream"], reporter) if request["upstream"] else bundle(job)
         if request["fill_memory"]:
             fill_memory()
         step = "construct"
-        levels.seed()
+        randomness.seed()
         model = arguments.call(block, arguments.signature(block), request["constructor"])
         telling.leaves("state", state_of(model))
         if request["forward"] is not None:
             step = "forward"
             # Not what these return: a class that overrides `train` may return nothing.
             model.eval()
-            telling.leaves("output", parts_of(run_model(model, request["forward"], levels.SEED), ""))
+            telling.leaves("output", parts_of(run_model(model, request["forward"], randomness.SEED), ""))
             model.train()
-            telling.leaves("training", training_output_of(model, request["forward"], levels.SEED))
+            telling.leaves("training", training_output_of(model, request["forward"], randomness.SEED))
             # What a pass leaves behind, as the running mean of a normalisation.
             telling.leaves("trained state", state_of(model))
     except memory.Short:
@@ -111,7 +111,7 @@ def run_model(model, expressions, number):
     """What comes out for inputs that the expressions make after this number was the seed, without gradients."""
     import torch
 
-    levels.seed(number)
+    randomness.seed(number)
     with torch.no_grad():
         return inputs.repeat_forward(model, expressions)
 

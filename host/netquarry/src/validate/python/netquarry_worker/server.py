@@ -26,10 +26,10 @@ from netquarry_worker import (
     child,
     confinement,
     export,
-    levels,
     namespaces,
     pages,
     protocol,
+    randomness,
     report,
     signs,
 )
@@ -97,9 +97,7 @@ def main():
         importlib.import_module(module)
     if "torch.export" in settings["warm"]:
         export.warm_up()
-    if "numpy" in sys.modules:
-        # numpy imports it on first use, so that a bundle cannot tell; and every child has to seed it.
-        importlib.import_module("numpy.random")
+    sys.meta_path.insert(0, randomness.SeedOnImport())
     confinement.protect_worker()
     gc.disable()
     serve(control, settings, signs.remember())
@@ -141,7 +139,7 @@ def reach_upstream(upstream, required):
 def import_upstream(module, scratch, limits):
     confinement.enter(scratch)
     confinement.limit_resources(limits, for_good=False)
-    levels.seed()
+    randomness.seed()
     try:
         importlib.import_module(module)
     finally:
