@@ -216,12 +216,12 @@ fn text<'r>(record: &'r Value, field: &str) -> &'r str {
     record[field].as_str().expect("a record of a bundle has this field")
 }
 
-/// Records of bundles that pass parity, drawn by their digests.
+/// Records of bundles that pass parity, drawn by their digests; duplicates have no file in the library.
 fn drawn(library: &Path, choice: Choice) -> io::Result<Vec<Value>> {
     let mut records = Vec::new();
     for line in fs::read_to_string(library.join("manifest.jsonl"))?.lines() {
         let record: Value = serde_json::from_str(line)?;
-        if record["levels"]["parity"] == "passed" {
+        if record["levels"]["parity"] == "passed" && record["bundle"].is_string() {
             records.push(record);
         }
     }

@@ -196,13 +196,13 @@ impl<'s> Definitions<'s> {
         tokens
     }
 
-    /// What is called, whose last name and tokens these are, without names that are up to the code.
+    /// What is called, whose last name and tokens these are; locals and attributes that the class binds without their names.
     fn called(&self, last_name: &str, tokens: &[(Kind, &str)]) -> String {
         match tokens {
             [(Kind::Local(_), _), (Kind::Fixed, "("), ..] => "L".to_owned(),
             [(Kind::Local(_), _), (Kind::OwnAttribute(_), _), (Kind::Fixed, "("), ..] => "A".to_owned(),
+            // One flips to the side and one upside down: what the code calls its definitions tells them apart.
             [(Kind::Global, name), ..] => match self.meaning(name) {
-                Meaning::Definition(_, "") => "#".to_owned(),
                 Meaning::Definition(..) => last_name.to_owned(),
                 Meaning::Path(path) => path.rsplit('.').next().unwrap_or_default().to_owned(),
             },

@@ -28,10 +28,16 @@ pub(super) fn text(expression: &Expr) -> Box<str> {
 struct Writer {
     tokens: CanonicalTokens,
     scopes: Vec<Scope>,
-    /// What the classes around bind on `self`.
-    attributes: Vec<HashMap<Box<str>, u32>>,
+    /// The classes around.
+    classes: Vec<Class>,
     /// The number of the next local name of the outermost function.
     next_local: u32,
+}
+
+struct Class {
+    name: Box<str>,
+    /// What it binds on `self`.
+    attributes: HashMap<Box<str>, u32>,
 }
 
 enum Scope {
@@ -238,9 +244,11 @@ impl Writer {
         self.all(&node.bases);
         self.keywords(&node.keywords, Numbers::Telling);
         self.fixed(")");
-        self.attributes.push(own_attributes(&node.body));
         let Bindings { names, imports } = bindings::of(&node.body);
-        self.scopes.push(Scope::Class(names.into_iter().chain(imports.into_iter().map(|(name, _)| name)).collect()));
+        let members = names.into_iter().chain(imports.into_iter().map(|(name, _)| name)).collect();
+        let attributes = own_attributes(&node.body, &members);
+        self.classes.push(Class { name: normalized(&node.name).into(), attributes });
+        self.scopes.push(Scope::Class(members));
         let (mut methods, others): (Vec<&Stmt>, Vec<&Stmt>) =
             node.body.iter().partition(|member| method_name(member).is_some());
         methods.sort_by_key(|method| method_name(method));
@@ -248,7 +256,7 @@ impl Writer {
         others.into_iter().chain(methods).for_each(|member| self.statement(member));
         self.fixed("}");
         self.scopes.pop();
-        self.attributes.pop();
+        self.classes.pop();
     }
 
     fn function(&mut self, word: &str, decorators: &[Expr], arguments: &Arguments, body: &[Stmt]) {
@@ -328,8 +336,9 @@ impl Writer {
             Expr::BinOp(node) => {
                 self.operator(operator(node.op));
                 self.expression(&node.left, Numbers::Constant);
-                let divides = matches!(node.op, ast::Operator::FloorDiv | ast::Operator::Mod);
-                self.expression(&node.right, if divides { numbers } else { Numbers::Constant });
+                // Which power, and how many parts.
+                let tells = matches!(node.op, ast::Operator::FloorDiv | ast::Operator::Mod | ast::Operator::Pow);
+                self.expression(&node.right, if tells { Numbers::Telling } else { Numbers::Constant });
             }
             Expr::UnaryOp(node) => {
                 self.operator(match node.op {
@@ -452,14 +461,20 @@ impl Writer {
         self.tokens.push(Kind::Call, called);
         self.one(&node.func);
         self.fixed("(");
-        // `super(Block, self)` is `super()`.
-        if parts::dotted(&node.func).as_deref() != Some("super") {
+        if !self.is_plain_super(node) {
             let constructs = called.trim_start_matches('_').starts_with(char::is_uppercase) || called == "dict";
             let numbers = if constructs { Numbers::Constant } else { Numbers::Telling };
             node.args.iter().for_each(|argument| self.expression(argument, numbers));
             self.keywords(&node.keywords, Numbers::Constant);
         }
         self.fixed(")");
+    }
+
+    /// `super(Block, self)` in the class `Block` is `super()`.
+    fn is_plain_super(&self, node: &ast::ExprCall) -> bool {
+        let [Expr::Name(class), Expr::Name(_)] = &node.args[..] else { return false };
+        let is_super = matches!(&*node.func, Expr::Name(function) if function.id.as_str() == "super");
+        is_super && self.classes.last().is_some_and(|innermost| *innermost.name == *normalized(&class.id))
     }
 
     fn keywords(&mut self, keywords: &[ast::Keyword], numbers: Numbers) {
@@ -522,7 +537,7 @@ impl Writer {
             Expr::Name(node) => matches!(self.meaning(&normalized(&node.id)), Meaning::Local(0)),
             _ => false,
         };
-        let own = self.attributes.last().and_then(|own| own.get(name)).filter(|_| is_self);
+        let own = self.classes.last().and_then(|class| class.attributes.get(name)).filter(|_| is_self);
         let kind = own.map_or(Kind::Attribute, |number| Kind::OwnAttribute(*number));
         self.tokens.push(kind, name);
     }
@@ -568,9 +583,10 @@ fn method_name(member: &Stmt) -> Option<&str> {
     }
 }
 
-/// What methods bind on their first parameter, in the order of the constructor, the forward pass and the others by name.
-fn own_attributes(members: &[Stmt]) -> HashMap<Box<str>, u32> {
-    let mut methods: Vec<(&str, &Arguments, &[Stmt])> = members
+/// What methods bind on their first parameter, in the order of the constructor, the forward pass and the others by name,
+/// but for names that are members of the class too.
+fn own_attributes(body: &[Stmt], members: &HashSet<Box<str>>) -> HashMap<Box<str>, u32> {
+    let mut methods: Vec<(&str, &Arguments, &[Stmt])> = body
         .iter()
         .filter_map(|member| match member {
             Stmt::FunctionDef(node) => Some((node.name.as_str(), &*node.args, &node.body[..])),
@@ -587,6 +603,7 @@ fn own_attributes(members: &[Stmt]) -> HashMap<Box<str>, u32> {
             if let Expr::Attribute(node) = expression
                 && parts::is_bound(node.ctx)
                 && is_self(&node.value)
+                && !members.contains(&*normalized(&node.attr))
             {
                 let next = u32::try_from(own.len()).expect("a class has fewer attributes than bytes");
                 own.entry(normalized(&node.attr).into()).or_insert(next);
