@@ -182,7 +182,10 @@ impl CodeBlock {
             Normalisation::Canonical(view) => {
                 let statements = canonical::statements(code).unwrap_or_default();
                 let block = canonical::Block::new(&statements, &self.summary.name);
-                block.map_or_else(|| canonical::without_definitions(code, &self.summary.name), |block| block.view(view))
+                block.map_or_else(
+                    || canonical::without_definitions(code, &self.summary.name, view),
+                    |block| block.view(view),
+                )
             }
         }
     }

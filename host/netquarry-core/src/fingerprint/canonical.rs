@@ -21,22 +21,44 @@ const NEUTRAL_BASES: [&str; 3] = ["Module", "object", "ABC"];
 /// What stands for a number that is no axis, index or count.
 const CONSTANT: &str = "NUM";
 
-/// What is called for its type or its length says nothing about a network.
-const PLAIN_CALLS: [&str; 6] = ["super", "isinstance", "len", "list", "tuple", "dict"];
+/// What asks for attributes by names that are values.
+const REFLECTING: [&str; 12] = [
+    "getattr",
+    "setattr",
+    "hasattr",
+    "delattr",
+    "vars",
+    "locals",
+    "__dict__",
+    "_modules",
+    "_parameters",
+    "_buffers",
+    "get_submodule",
+    "state_dict",
+];
+
+/// What `torch.nn.Module` itself reads.
+const OF_MODULES: [&str; 3] = ["training", "forward", "call_super_init"];
+
+/// What is called for a type, a length or a copy says nothing about a network.
+const PLAIN_CALLS: [&str; 7] = ["super", "isinstance", "len", "list", "tuple", "dict", "deepcopy"];
 
 /// The statements of a code that is read at once; `None` where it does not parse.
 pub(super) fn statements(code: &str) -> Option<Vec<Arc<[CanonicalStatement]>>> {
     Some(vec![syntax::canonical(code).ok()?.into()])
 }
 
-/// What stands for the canonical form of a code without definitions: its tokens; where these cannot be read either, its
-/// digest, so that no two of the kind are alike.
-pub(super) fn without_definitions(code: &str, name: &str) -> NormalisedTokens {
-    let mut tokens = code_tokens(code, name);
-    if tokens.is_empty() {
-        tokens.push(&hexadecimal(&Sha256::digest(code)));
+/// What stands for the canonical form of a code without definitions: its tokens, or their digest; where there are none either,
+/// the digest of the code, so that no two of the kind are alike.
+pub(super) fn without_definitions(code: &str, name: &str, view: CanonicalView) -> NormalisedTokens {
+    let tokens = code_tokens(code, name);
+    let text = if tokens.is_empty() { code } else { tokens.slice(0, tokens.len()) };
+    if view != CanonicalView::Digest && !tokens.is_empty() {
+        return tokens;
     }
-    tokens
+    let mut digest = NormalisedTokens::default();
+    digest.push(&hexadecimal(&Sha256::digest(text)));
+    digest
 }
 
 fn hexadecimal(digest: &[u8]) -> String {
@@ -139,7 +161,9 @@ impl<'s> Definitions<'s> {
                         Kind::Operator => update(b'O', text),
                         Kind::Call => update(b'C', ""),
                         Kind::Local(number) => update(b'L', &number.to_string()),
-                        Kind::OwnAttribute(number) if are_numbered && !known.contains(text) => {
+                        Kind::OwnAttribute(number)
+                            if are_numbered && known.as_ref().is_some_and(|known| !known.contains(text)) =>
+                        {
                             update(b'N', &number.to_string());
                         }
                         Kind::OwnAttribute(_) | Kind::Attribute => update(b'A', text),
@@ -266,21 +290,29 @@ impl<'s> Definitions<'s> {
         class.methods.iter().filter(|method| method.only_forwards).all(|method| {
             let mut telling = method.defaults.iter().filter(|(_, default)| **default != *CONSTANT).peekable();
             telling.peek().is_none() || {
-                let of_base = self.inherited(class, &method.name, 0).map_or(&[][..], |method| &method.defaults);
+                let of_base = self.inherited(class, &method.name).map_or(&[][..], |method| &method.defaults);
                 telling.all(|default| of_base.contains(default))
             }
         })
     }
 
     /// The method that a class inherits under this name from a base in the code.
-    fn inherited(&self, class: &CanonicalClass, name: &str, depth: usize) -> Option<&'s CanonicalMethod> {
-        // Deeper than there are classes is a class that is its own base.
-        let bases = class.bases.iter().flatten().filter(|_| depth <= self.by_name.len());
-        let mut bases = bases.filter_map(|base| self.by_name.get(&**base)?.last()?.class.as_ref());
-        bases.find_map(|base| {
-            let own = base.methods.iter().find(|method| &*method.name == name);
-            own.or_else(|| self.inherited(base, name, depth + 1))
-        })
+    fn inherited(&self, class: &CanonicalClass, name: &str) -> Option<&'s CanonicalMethod> {
+        let mut seen: Vec<&str> = Vec::new();
+        let mut waiting: Vec<&str> = class.bases.iter().rev().flatten().map(|base| &**base).collect();
+        while let Some(base) = waiting.pop() {
+            let Some((base, statements)) = self.by_name.get_key_value(base).filter(|(base, _)| !seen.contains(*base))
+            else {
+                continue;
+            };
+            seen.push(base);
+            let Some(class) = statements.last().and_then(|statement| statement.class.as_ref()) else { continue };
+            if let Some(own) = class.methods.iter().find(|method| &*method.name == name) {
+                return Some(own);
+            }
+            waiting.extend(class.bases.iter().rev().flatten().map(|base| &**base));
+        }
+        None
     }
 
     /// The tokens of a statement, without methods that change nothing.
@@ -289,11 +321,27 @@ impl<'s> Definitions<'s> {
         class.and_then(|class| class.without_forwarding.as_ref()).unwrap_or(&statement.tokens)
     }
 
-    /// The attributes that something asks for by name.
-    fn attributes_by_name(&self, reach: &Reach<'s>) -> HashSet<&'s str> {
-        let statements = reach.names.iter().flat_map(|name| &self.by_name[name]);
-        let tokens = statements.flat_map(|statement| self.written(statement).iter());
-        tokens.filter(|(kind, _)| matches!(kind, Kind::Attribute | Kind::String)).map(|(_, text)| text).collect()
+    /// The attributes that something asks for by name, or may: those that two classes bind too, since one may inherit from
+    /// the other. `None` where something asks for names that it makes up.
+    fn attributes_by_name(&self, reach: &Reach<'s>) -> Option<HashSet<&'s str>> {
+        let mut known: HashSet<&str> = OF_MODULES.into();
+        let mut bound: HashMap<&str, usize> = HashMap::new();
+        for (number, statement) in reach.names.iter().flat_map(|name| &self.by_name[name]).enumerate() {
+            let tokens: Vec<(Kind, &str)> = self.written(statement).iter().collect();
+            for (place, (kind, text)) in tokens.iter().enumerate() {
+                match kind {
+                    Kind::Attribute if REFLECTING.contains(text) => return None,
+                    Kind::Attribute | Kind::String => drop(known.insert(text)),
+                    Kind::Global => known.extend(text.split('.').skip(1)),
+                    Kind::Call if REFLECTING.contains(text) && !has_literal_name(&tokens[place..]) => return None,
+                    Kind::OwnAttribute(_) if *bound.entry(text).or_insert(number) != number => {
+                        known.insert(text);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Some(known)
     }
 
     /// Whether all bases of a class, and theirs, are known to ask for none of its attributes, or are in the code.
@@ -309,4 +357,9 @@ impl<'s> Definitions<'s> {
                 })
             })
     }
+}
+
+/// Whether the call with which these tokens begin has a string for its second argument: `getattr(self, "norm")`.
+fn has_literal_name(tokens: &[(Kind, &str)]) -> bool {
+    matches!(tokens, [_, (Kind::Global, _), (Kind::Fixed, "("), (Kind::Local(_), _), (Kind::String, _), ..])
 }

@@ -43,11 +43,15 @@ fn line(statement: &Stmt, inside: Option<usize>) -> Line<'_> {
         // They are read by others.
         Stmt::Global(node) => line.reads.extend(node.names.iter().map(ast::Identifier::as_str)),
         Stmt::Nonlocal(node) => line.reads.extend(node.names.iter().map(ast::Identifier::as_str)),
-        Stmt::AugAssign(node) => parts::each(&node.target, &mut |target| {
-            if let Expr::Name(name) = target {
-                line.reads.push(&name.id);
-            }
-        }),
+        // It may change what the name stands for, and others have.
+        Stmt::AugAssign(node) => {
+            line.has_effect = true;
+            parts::each(&node.target, &mut |target| {
+                if let Expr::Name(name) = target {
+                    line.reads.push(&name.id);
+                }
+            });
+        }
         Stmt::FunctionDef(node) => line.definition(&node.name, &node.body),
         Stmt::AsyncFunctionDef(node) => line.definition(&node.name, &node.body),
         Stmt::ClassDef(node) => line.definition(&node.name, &node.body),

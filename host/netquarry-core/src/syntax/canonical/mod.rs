@@ -7,8 +7,9 @@
 //! global name means is for the caller to say, who has all statements, and so is whether the attributes of a class may be
 //! numbered too: each has its number and its name.
 //!
-//! Two statements with the same tokens, whose global names mean the same, compute the same but for constants and initial
-//! weights, as far as the names of parameters do not matter. Not so the other way round.
+//! Two statements with the same tokens, whose global names mean the same, are meant to compute the same but for constants and
+//! initial weights. That is a rule of thumb and no proof: the names of parameters are left out, and what code does with
+//! its own names (`locals()`) or when statements that bind nothing run is not looked at. Not so the other way round at all.
 
 mod bindings;
 mod liveness;
@@ -18,6 +19,7 @@ mod write;
 
 use rustpython_parser::ast::{ArgWithDefault, Arguments, Stmt, StmtClassDef, StmtFunctionDef};
 
+use super::names::normalized;
 use super::parse;
 use crate::facts::Diagnostic;
 
@@ -113,17 +115,18 @@ fn statement(statement: &Stmt) -> CanonicalStatement {
 
 fn class(node: &StmtClassDef) -> CanonicalClass {
     let bases = node.bases.iter().map(|base| parts::dotted(base).map(Into::into));
+    let name = normalized(&node.name);
     let mut rest = node.clone();
-    rest.body.retain(|member| !matches!(member, Stmt::FunctionDef(method) if strip::only_forwards(method)));
+    rest.body.retain(|member| !matches!(member, Stmt::FunctionDef(method) if strip::only_forwards(method, &name)));
     CanonicalClass {
         bases: bases.chain(node.keywords.iter().map(|_| None)).collect(),
-        methods: node.body.iter().filter_map(Stmt::as_function_def_stmt).map(method).collect(),
-        is_empty: rest.body.is_empty(),
+        methods: node.body.iter().filter_map(Stmt::as_function_def_stmt).map(|own| method(own, &name)).collect(),
+        is_empty: rest.body.is_empty() && node.decorator_list.is_empty(),
         without_forwarding: (rest.body.len() < node.body.len()).then(|| write::tokens(&Stmt::ClassDef(rest))),
     }
 }
 
-fn method(node: &StmtFunctionDef) -> CanonicalMethod {
+fn method(node: &StmtFunctionDef, class: &str) -> CanonicalMethod {
     let Arguments { posonlyargs, args, kwonlyargs, .. } = &*node.args;
     let default = |argument: &ArgWithDefault| {
         let default = argument.default.as_deref()?;
@@ -132,6 +135,6 @@ fn method(node: &StmtFunctionDef) -> CanonicalMethod {
     CanonicalMethod {
         name: node.name.as_str().into(),
         defaults: posonlyargs.iter().chain(args).chain(kwonlyargs).filter_map(default).collect(),
-        only_forwards: strip::only_forwards(node),
+        only_forwards: strip::only_forwards(node, class),
     }
 }

@@ -3,6 +3,7 @@
 use rustpython_parser::ast::{self, Arguments, Expr, Stmt};
 
 use super::{liveness, parts};
+use crate::syntax::names::normalized;
 
 /// The first names of what warns.
 const WARNING_MODULE: &str = "warnings";
@@ -74,6 +75,7 @@ fn statement(mut statement: Stmt) -> Vec<Stmt> {
             }
             None => Vec::new(),
         },
+        Stmt::If(_) if binds_in_passing(&statement) => vec![statement],
         Stmt::If(node) => if_statement(node),
         Stmt::For(node) if node.body.is_empty() && node.orelse.is_empty() => Vec::new(),
         Stmt::With(mut node) => {
@@ -110,6 +112,9 @@ fn none(range: rustpython_parser::text_size::TextRange) -> Expr {
 }
 
 fn is_beside_the_point(statement: &Stmt) -> bool {
+    if binds_in_passing(statement) {
+        return false;
+    }
     match statement {
         Stmt::Pass(_) | Stmt::Assert(_) => true,
         Stmt::Expr(node) => match &*node.value {
@@ -119,6 +124,15 @@ fn is_beside_the_point(statement: &Stmt) -> bool {
         },
         _ => false,
     }
+}
+
+/// Whether an expression of the statement binds a name with `:=`.
+fn binds_in_passing(statement: &Stmt) -> bool {
+    let mut found = false;
+    for head in parts::heads(statement) {
+        parts::each(head, &mut |expression| found |= expression.is_named_expr_expr());
+    }
+    found
 }
 
 fn is_message(function: &Expr) -> bool {
@@ -139,7 +153,9 @@ fn is_initialisation(function: &Expr) -> bool {
     match path.rsplit_once('.') {
         None => INITIALISERS.contains(&&*path) || path.ends_with("_init"),
         Some((object, name)) => {
-            object.rsplit('.').next() == Some(INITIALISING_MODULE) || INITIALISING_METHODS.contains(&name)
+            // `nn.init.zeros_`, not `self.init.append`.
+            let is_module = object.rsplit('.').next() == Some(INITIALISING_MODULE) && name.ends_with('_');
+            is_module || INITIALISING_METHODS.contains(&name)
         }
     }
 }
@@ -156,18 +172,31 @@ fn is_telling_member(member: &Stmt) -> bool {
 }
 
 /// Whether a method hands all that it gets to the same method of a base, and does nothing else.
-pub(super) fn only_forwards(method: &ast::StmtFunctionDef) -> bool {
+pub(super) fn only_forwards(method: &ast::StmtFunctionDef, class: &str) -> bool {
     let [statement] = &method.body[..] else { return false };
+    if !method.decorator_list.is_empty() {
+        return false;
+    }
     let value = match statement {
-        Stmt::Expr(node) => &node.value,
+        Stmt::Expr(node) if method.name.as_str() == "__init__" => &node.value,
         Stmt::Return(ast::StmtReturn { value: Some(value), .. }) => value,
         _ => return false,
     };
     let Expr::Call(call) = &**value else { return false };
     let Expr::Attribute(function) = &*call.func else { return false };
-    let is_super =
-        matches!(&*function.value, Expr::Call(call) if parts::dotted(&call.func).as_deref() == Some("super"));
+    let is_super = matches!(&*function.value, Expr::Call(call) if is_own_super(call, class));
     is_super && function.attr == method.name && hands_on(&method.args, call)
+}
+
+/// `super()`, or `super(Block, self)` in the class `Block`.
+pub(super) fn is_own_super(call: &ast::ExprCall, class: &str) -> bool {
+    let is_super = matches!(&*call.func, Expr::Name(function) if function.id.as_str() == "super");
+    is_super
+        && match &call.args[..] {
+            [] => true,
+            [Expr::Name(first), Expr::Name(_)] => *normalized(&first.id) == *class,
+            _ => false,
+        }
 }
 
 /// Whether the arguments of a call are the parameters but for `self`, each in its place or by its name.
@@ -181,7 +210,7 @@ fn hands_on(parameters: &Arguments, call: &ast::ExprCall) -> bool {
     let is_own = |parameter: &Option<Box<ast::Arg>>, expression: &Expr| {
         parameter.as_ref().is_some_and(|parameter| is_name(expression, &parameter.arg))
     };
-    let mut handed = Vec::new();
+    let mut handed: Vec<&str> = Vec::new();
     let (mut rest, mut keywords) = (vararg.is_none(), kwarg.is_none());
     for (place, argument) in call.args.iter().enumerate() {
         match argument {

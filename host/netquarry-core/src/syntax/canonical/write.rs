@@ -5,14 +5,14 @@ use std::collections::{HashMap, HashSet};
 use rustpython_parser::ast::{self, Arguments, Constant, Expr, Pattern, Stmt};
 
 use super::bindings::{self, Bindings};
-use super::{CanonicalKind as Kind, CanonicalTokens, parts};
+use super::{CanonicalKind as Kind, CanonicalTokens, parts, strip};
 use crate::syntax::names::normalized;
 
 /// Keyword arguments whose numbers say where, not how much.
 const AXES: [&str; 8] = ["dim", "dims", "axis", "axes", "start_dim", "end_dim", "dim0", "dim1"];
 
 pub(super) fn tokens(statement: &Stmt) -> CanonicalTokens {
-    let mut writer = Writer::default();
+    let mut writer = Writer { is_whole: parts::is_definition(statement), ..Writer::default() };
     writer.statement(statement);
     writer.tokens
 }
@@ -26,6 +26,8 @@ pub(super) fn text(expression: &Expr) -> Box<str> {
 
 #[derive(Default)]
 struct Writer {
+    /// A definition at the top level comes next.
+    is_whole: bool,
     tokens: CanonicalTokens,
     scopes: Vec<Scope>,
     /// The classes around.
@@ -127,8 +129,7 @@ impl Writer {
             Stmt::Try(node) => self.try_statement(&node.body, &node.handlers, [&node.orelse, &node.finalbody]),
             Stmt::TryStar(node) => self.try_statement(&node.body, &node.handlers, [&node.orelse, &node.finalbody]),
             Stmt::Return(node) => {
-                self.fixed("return");
-                node.value.iter().for_each(|value| self.one(value));
+                self.word("return", node.value.as_deref());
             }
             Stmt::Delete(node) => {
                 self.fixed("del");
@@ -158,9 +159,10 @@ impl Writer {
     /// its cases.
     fn import(&mut self, statement: &Stmt) {
         if self.scopes.is_empty() {
-            for (_, path) in bindings::of(std::slice::from_ref(statement)).imports {
+            for (name, path) in bindings::of(std::slice::from_ref(statement)).imports {
                 self.fixed("import");
                 self.fixed(&path);
+                self.tokens.push(Kind::Global, &name);
             }
         }
     }
@@ -183,7 +185,9 @@ impl Writer {
         self.fixed(word);
         for item in items {
             self.one(&item.context_expr);
-            item.optional_vars.iter().for_each(|target| self.one(target));
+            if let Some(target) = &item.optional_vars {
+                self.word("as", Some(target));
+            }
         }
         self.statements(body);
     }
@@ -232,9 +236,10 @@ impl Writer {
 
     /// The name of a nested definition; that of one at the top level is no part of what it is.
     fn defined(&mut self, name: &str) {
-        if !self.scopes.is_empty() {
+        if !self.is_whole {
             self.name(name);
         }
+        self.is_whole = false;
     }
 
     fn class(&mut self, node: &ast::StmtClassDef) {
@@ -280,19 +285,23 @@ impl Writer {
     fn parameters(&mut self, arguments: &Arguments) {
         let Arguments { posonlyargs, args, vararg, kwonlyargs, kwarg, .. } = arguments;
         self.fixed("(");
-        for argument in posonlyargs.iter().chain(args).chain(kwonlyargs) {
-            self.fixed("_");
-            if let Some(default) = &argument.default {
-                self.expression(default, Numbers::Constant);
-            }
+        posonlyargs.iter().chain(args).for_each(|argument| self.parameter(argument));
+        if vararg.is_some() || !kwonlyargs.is_empty() {
+            self.fixed(if vararg.is_some() { "*_" } else { "*" });
         }
-        if vararg.is_some() {
-            self.fixed("*");
-        }
+        kwonlyargs.iter().for_each(|argument| self.parameter(argument));
         if kwarg.is_some() {
             self.fixed("**");
         }
         self.fixed(")");
+    }
+
+    fn parameter(&mut self, parameter: &ast::ArgWithDefault) {
+        self.fixed("_");
+        if let Some(default) = &parameter.default {
+            self.fixed("=");
+            self.expression(default, Numbers::Constant);
+        }
     }
 
     /// Writes the body of a function with these locals besides its parameters.
@@ -328,7 +337,7 @@ impl Writer {
         match expression {
             Expr::Name(_) | Expr::Attribute(_) => self.path(expression),
             Expr::Constant(node) => self.constant(&node.value, numbers),
-            Expr::Call(node) => self.call(node, numbers),
+            Expr::Call(node) => self.call(node),
             Expr::BoolOp(node) => {
                 self.operator(if node.op == ast::BoolOp::And { "and" } else { "or" });
                 self.several("(", &node.values, ")", Numbers::Telling);
@@ -381,7 +390,7 @@ impl Writer {
                 }
                 self.fixed("}");
             }
-            Expr::Set(node) => self.several("{", &node.elts, "}", numbers),
+            Expr::Set(node) => self.several("set {", &node.elts, "}", numbers),
             Expr::List(node) => self.several("[", &node.elts, "]", numbers),
             Expr::Tuple(node) => self.several("(", &node.elts, ")", numbers),
             Expr::ListComp(node) => self.comprehension("[", &node.generators, [&*node.elt]),
@@ -403,9 +412,12 @@ impl Writer {
                 self.expression(&node.value, numbers);
             }
             Expr::Slice(node) => {
+                self.fixed("slice");
                 for bound in [&node.lower, &node.upper, &node.step] {
-                    self.fixed(":");
-                    bound.iter().for_each(|bound| self.one(bound));
+                    match bound {
+                        Some(bound) => self.one(bound),
+                        None => self.fixed("_"),
+                    }
                 }
             }
         }
@@ -419,7 +431,10 @@ impl Writer {
 
     fn word(&mut self, word: &str, value: Option<&Expr>) {
         self.fixed(word);
-        value.into_iter().for_each(|value| self.one(value));
+        match value {
+            Some(value) => self.one(value),
+            None => self.fixed("_"),
+        }
     }
 
     fn comprehension<const COUNT: usize>(
@@ -437,10 +452,14 @@ impl Writer {
                 }
             });
         }
+        // The first one is evaluated outside.
+        generators.iter().take(1).for_each(|generator| self.one(&generator.iter));
         self.scopes.push(Scope::Function(locals));
-        for generator in generators {
+        for (number, generator) in generators.iter().enumerate() {
             self.fixed("for");
-            self.one(&generator.iter);
+            if number > 0 {
+                self.one(&generator.iter);
+            }
             self.one(&generator.target);
             for condition in &generator.ifs {
                 self.fixed("if");
@@ -452,16 +471,13 @@ impl Writer {
         self.fixed("end");
     }
 
-    fn call(&mut self, node: &ast::ExprCall, numbers: Numbers) {
+    fn call(&mut self, node: &ast::ExprCall) {
         let called = parts::last_name(&node.func);
-        // A copy is what it is a copy of.
-        if let ("deepcopy", [copied], []) = (called, &node.args[..], &node.keywords[..]) {
-            return self.expression(copied, numbers);
-        }
         self.tokens.push(Kind::Call, called);
         self.one(&node.func);
         self.fixed("(");
-        if !self.is_plain_super(node) {
+        // `super(Block, self)` is `super()`.
+        if !self.classes.last().is_some_and(|class| strip::is_own_super(node, &class.name)) {
             let constructs = called.trim_start_matches('_').starts_with(char::is_uppercase) || called == "dict";
             let numbers = if constructs { Numbers::Constant } else { Numbers::Telling };
             node.args.iter().for_each(|argument| self.expression(argument, numbers));
@@ -470,19 +486,12 @@ impl Writer {
         self.fixed(")");
     }
 
-    /// `super(Block, self)` in the class `Block` is `super()`.
-    fn is_plain_super(&self, node: &ast::ExprCall) -> bool {
-        let [Expr::Name(class), Expr::Name(_)] = &node.args[..] else { return false };
-        let is_super = matches!(&*node.func, Expr::Name(function) if function.id.as_str() == "super");
-        is_super && self.classes.last().is_some_and(|innermost| *innermost.name == *normalized(&class.id))
-    }
-
     fn keywords(&mut self, keywords: &[ast::Keyword], numbers: Numbers) {
         let mut keywords: Vec<(&str, &Expr)> =
             keywords.iter().map(|keyword| (keyword.arg.as_deref().unwrap_or("**"), &keyword.value)).collect();
         keywords.sort_by_key(|(name, _)| *name);
         for (name, value) in keywords {
-            self.fixed(name);
+            self.fixed(&format!("{name}="));
             self.expression(value, if AXES.contains(&name) { Numbers::Telling } else { numbers });
         }
     }
@@ -494,7 +503,10 @@ impl Writer {
             Constant::Bool(false) => self.fixed("False"),
             Constant::Ellipsis => self.fixed("..."),
             Constant::Str(text) => self.tokens.push(Kind::String, text),
-            Constant::Bytes(bytes) => self.tokens.push(Kind::String, &String::from_utf8_lossy(bytes)),
+            Constant::Bytes(bytes) => {
+                self.fixed("b");
+                self.tokens.push(Kind::String, &String::from_utf8_lossy(bytes));
+            }
             Constant::Int(value) => {
                 let digits = value.to_string();
                 let is_told = numbers == Numbers::Telling || ["0", "1"].contains(&&*digits);
