@@ -12,14 +12,11 @@ use sha2::{Digest, Sha256};
 use super::tokens::{NormalisedTokens, code_tokens};
 use crate::dedup::CanonicalView;
 use crate::syntax::{
-    self, CanonicalClass, CanonicalKind as Kind, CanonicalMethod, CanonicalStatement, CanonicalTokens,
+    self, CANONICAL_NUMBER, CanonicalClass, CanonicalKind as Kind, CanonicalMethod, CanonicalStatement, CanonicalTokens,
 };
 
 /// The last names of bases outside of the code that leave the attributes of a class alone.
 const NEUTRAL_BASES: [&str; 3] = ["Module", "object", "ABC"];
-
-/// What stands for a number that is no axis, index or count.
-const CONSTANT: &str = "NUM";
 
 /// What asks for attributes by names that are values.
 const REFLECTING: [&str; 12] = [
@@ -288,7 +285,7 @@ impl<'s> Definitions<'s> {
     /// plain numbers: else they do what it does only when they are asked to.
     fn forwards(&self, class: &CanonicalClass) -> bool {
         class.methods.iter().filter(|method| method.only_forwards).all(|method| {
-            let mut telling = method.defaults.iter().filter(|(_, default)| **default != *CONSTANT).peekable();
+            let mut telling = method.defaults.iter().filter(|(_, default)| **default != *CANONICAL_NUMBER).peekable();
             telling.peek().is_none() || {
                 let of_base = self.inherited(class, &method.name).map_or(&[][..], |method| &method.defaults);
                 telling.all(|default| of_base.contains(default))

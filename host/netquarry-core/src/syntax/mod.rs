@@ -26,7 +26,9 @@ use std::collections::BTreeSet;
 
 use crate::facts::{Diagnostic, DiagnosticKind, FileFacts};
 
-pub use canonical::{CanonicalClass, CanonicalKind, CanonicalMethod, CanonicalStatement, CanonicalTokens, canonical};
+pub use canonical::{
+    CANONICAL_NUMBER, CanonicalClass, CanonicalKind, CanonicalMethod, CanonicalStatement, CanonicalTokens, canonical,
+};
 pub use decode::decode;
 pub use indentation::{annotation_of_assignment, indented};
 pub use literals::string_literals;

@@ -7,7 +7,7 @@ use rustpython_parser::ast::{self, Expr, Stmt};
 use super::parts;
 
 /// Takes out of the body of a function what computes values for names that are read only to compute more of the kind.
-/// Whatever calls something, stores into an object, or leaves the function or a loop, stays, and all that it needs.
+/// Whatever calls something, stores into an object, changes one in place, or leaves the function or a loop, stays, and all that it needs.
 pub(super) fn sweep(body: &mut Vec<Stmt>) {
     let mut lines = Vec::new();
     collect(body, None, &mut lines);
@@ -43,15 +43,11 @@ fn line(statement: &Stmt, inside: Option<usize>) -> Line<'_> {
         // They are read by others.
         Stmt::Global(node) => line.reads.extend(node.names.iter().map(ast::Identifier::as_str)),
         Stmt::Nonlocal(node) => line.reads.extend(node.names.iter().map(ast::Identifier::as_str)),
-        // It may change what the name stands for, and others have.
-        Stmt::AugAssign(node) => {
-            line.has_effect = true;
-            parts::each(&node.target, &mut |target| {
-                if let Expr::Name(name) = target {
-                    line.reads.push(&name.id);
-                }
-            });
-        }
+        Stmt::AugAssign(node) => parts::each(&node.target, &mut |target| {
+            if let Expr::Name(name) = target {
+                line.reads.push(&name.id);
+            }
+        }),
         Stmt::FunctionDef(node) => line.definition(&node.name, &node.body),
         Stmt::AsyncFunctionDef(node) => line.definition(&node.name, &node.body),
         Stmt::ClassDef(node) => line.definition(&node.name, &node.body),
@@ -90,9 +86,8 @@ fn has_effect(statement: &Stmt) -> bool {
         Stmt::FunctionDef(node) => !node.decorator_list.is_empty(),
         Stmt::AsyncFunctionDef(node) => !node.decorator_list.is_empty(),
         Stmt::ClassDef(node) => !node.decorator_list.is_empty(),
-        Stmt::Assign(_) | Stmt::AugAssign(_) | Stmt::AnnAssign(_) | Stmt::Expr(_) | Stmt::If(_) | Stmt::Pass(_) => {
-            false
-        }
+        // What `+=` changes in place may be others' too.
+        Stmt::Assign(_) | Stmt::AnnAssign(_) | Stmt::Expr(_) | Stmt::If(_) | Stmt::Pass(_) => false,
         _ => true,
     }
 }

@@ -23,6 +23,9 @@ use super::names::normalized;
 use super::parse;
 use crate::facts::Diagnostic;
 
+/// Stands for every number that is no axis, index or count.
+pub const CANONICAL_NUMBER: &str = "NUM";
+
 /// A top-level statement of which something is left.
 #[derive(Clone, Debug, Default)]
 pub struct CanonicalStatement {

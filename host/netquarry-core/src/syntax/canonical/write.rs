@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use rustpython_parser::ast::{self, Arguments, Constant, Expr, Pattern, Stmt};
 
 use super::bindings::{self, Bindings};
-use super::{CanonicalKind as Kind, CanonicalTokens, parts, strip};
+use super::{CANONICAL_NUMBER, CanonicalKind as Kind, CanonicalTokens, parts, strip};
 use crate::syntax::names::normalized;
 
 /// Keyword arguments whose numbers say where, not how much.
@@ -510,9 +510,9 @@ impl Writer {
             Constant::Int(value) => {
                 let digits = value.to_string();
                 let is_told = numbers == Numbers::Telling || ["0", "1"].contains(&&*digits);
-                self.fixed(if is_told { &digits } else { "NUM" });
+                self.fixed(if is_told { &digits } else { CANONICAL_NUMBER });
             }
-            Constant::Float(_) | Constant::Complex { .. } => self.fixed("NUM"),
+            Constant::Float(_) | Constant::Complex { .. } => self.fixed(CANONICAL_NUMBER),
             Constant::Tuple(values) => values.iter().for_each(|value| self.constant(value, numbers)),
         }
     }
