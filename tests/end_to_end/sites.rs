@@ -34,11 +34,30 @@ class Called(nn.Module):
 
 class Configured(Called):
     pass
+
+
+class Furnished(Called):
+    pass
 "#;
 
-/// `bricks` calls it by another name; the width is known to the function alone.
-const HOUSE: &str = "import torch.nn as tnn\nfrom bricks import Brick\n\n\ndef house(width=5):\n    return [\n        \
-                     Brick(width, plan=[width]),\n        Brick(31, plan=[30, 1], act=tnn.GELU),\n    ]\n";
+/// `bricks` calls it by another name; the width of one is known to the caller alone.
+const HOUSE: &str = r"import torch.nn as tnn
+from bricks import Brick
+from bricks.brick import Furnished
+
+
+def house(width):
+    return [
+        Brick(width, plan=[width]),
+        Brick(31, plan=[30, 1], act=tnn.GELU),
+    ]
+
+
+def cottage(width=31):
+    act = tnn.GELU
+    plan = [width - 1, 1]
+    return Furnished(width, plan, act=act)
+";
 
 const CONFIGURATION: &str = "model = dict(\n    neck={\"type\": \"Configured\", \"width\": 31, \"plan\": (20, 11), \"act\": \"GELU\"},\n    \
      head=dict(kind=\"Configured\", width=31, plan=parts, act=ACTS[0]),\n)\n";
@@ -64,7 +83,12 @@ fn a_block_is_constructed_as_others_construct_it() {
     assert_eq!(called["level"], 5, "{called}");
     let arguments = json!({"width": "31", "plan": "[30, 1]", "act": "torch.nn.GELU"});
     assert_eq!(called["evidence"]["constructor_arguments"], arguments);
-    assert_eq!(called["evidence"]["notes"], json!(["call_site_arguments: house.py:8"]));
+    assert_eq!(called["evidence"]["notes"], json!(["call_site_arguments: house.py:9"]));
+    // What the function around it binds stands in the place of its names.
+    let furnished = &manifest["bricks:bricks.brick.Furnished"]["evidence"];
+    let arguments = json!({"width": "31", "plan": "[31 - 1, 1]", "act": "torch.nn.GELU"});
+    assert_eq!(furnished["constructor_arguments"], arguments);
+    assert_eq!(furnished["notes"], json!(["call_site_arguments: house.py:16"]));
     // The part of a configuration that stands by itself goes with guesses.
     let configured = &manifest["bricks:bricks.brick.Configured"]["evidence"];
     assert_eq!(configured["constructor_arguments"]["plan"], "(20, 11)");

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::source::TextRange;
 
 /// Changes whenever the meaning or the layout of the facts does: stored facts of another version are made anew.
-pub const FACTS_VERSION: u32 = 11;
+pub const FACTS_VERSION: u32 = 12;
 
 /// An index into [`FileFacts::symbols`]: a name, or a dotted path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -158,6 +158,41 @@ pub struct Statement {
     pub functions: Vec<FunctionFacts>,
     /// The dictionary that an assignment binds a global name to, where all its keys are written out as strings.
     pub dictionary: Option<Dictionary>,
+    /// What names of functions and comprehensions at any depth stand for, where that is written out. Sorted by scope.
+    pub local_values: Vec<LocalValue>,
+}
+
+/// A parameter's default, the value of an assignment, or what a loop or comprehension begins with; nothing else in the
+/// function or comprehension binds the name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LocalValue {
+    /// The function's or comprehension's.
+    pub scope: ScopeId,
+    pub name: Symbol,
+    pub value: WrittenValue,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WrittenValue {
+    /// The text of an expression.
+    pub range: TextRange,
+    /// It is the first of what the expression iterates over: `for name in range(4)`.
+    pub first: bool,
+    /// The way to it in what is taken apart: `[1, 0]` in `other, (name, another) = pair`.
+    pub places: Box<[u32]>,
+}
+
+impl WrittenValue {
+    /// As an expression of the file's `text`.
+    pub fn expression(&self, text: &str) -> String {
+        let whole = self.range.slice(text);
+        let whole = match (self.first, &*self.places) {
+            (true, _) => format!("next(iter({whole}))"),
+            (false, []) => whole.to_owned(),
+            (false, _) => format!("({whole})"),
+        };
+        self.places.iter().fold(whole, |whole, place| format!("{whole}[{place}]"))
+    }
 }
 
 /// `{"relu": ReLU, "gelu": GELU}`

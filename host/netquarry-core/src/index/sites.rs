@@ -7,7 +7,8 @@ use rayon::prelude::*;
 
 use super::{DefinitionId, FileId, Index, SourceId, Variable};
 use crate::facts::{
-    BindingKind, Call, ClassFacts, KeyPlace, KeyString, Reference, ReferenceBinding, Statement, StatementKind, Symbol,
+    BindingKind, Call, ClassFacts, KeyPlace, KeyString, Reference, ReferenceBinding, Scope, ScopeId, ScopeKind,
+    Statement, StatementKind, Symbol, WrittenValue,
 };
 use crate::resolve::Entity;
 use crate::source::TextRange;
@@ -28,7 +29,9 @@ pub struct Site {
     pub naming: Option<Symbol>,
     /// What the names in it mean that no function binds for itself.
     pub names: BTreeMap<Box<str>, Meaning>,
-    /// Likewise those in the statements that these are bound to, and so on. One of them may be bound by a function in the
+    /// What the names mean that the functions around it bind; it may use none of them.
+    pub local: BTreeMap<Box<str>, WrittenValue>,
+    /// Likewise those in what all of these are bound to, and so on. One of them may be bound by a function in the
     /// site itself, and means something else there.
     pub further: BTreeMap<Box<str>, Meaning>,
 }
@@ -180,8 +183,28 @@ impl<'a> Wanted<'a> {
                 }
             }
         }
-        let is_small = names.len() + further.len() <= MOST_NAMES;
-        is_small.then_some(Site { file: definition.file, range, naming, names, further })
+        if names.len() + further.len() > MOST_NAMES {
+            return None;
+        }
+        let local = self.local_values(definition, range);
+        for value in local.values() {
+            for (name, meaning) in self.meanings(definition, value.range) {
+                further.entry(name).or_insert(meaning);
+            }
+        }
+        Some(Site { file: definition.file, range, naming, names, local, further })
+    }
+
+    /// What the names of the functions around a part of a statement stand for, as far as it is written out.
+    fn local_values(&self, definition: DefinitionId, range: TextRange) -> BTreeMap<Box<str>, WrittenValue> {
+        let facts = &self.index.file(definition.file).facts;
+        let values = &self.index.statement(definition).local_values;
+        let around = |scope: &&(ScopeId, &Scope)| scope.1.kind != ScopeKind::Class && scope.1.range.contains(range);
+        let scopes: Vec<_> = (0..).map(ScopeId).zip(&facts.scopes).filter(|scope| around(&scope)).collect();
+        // Scopes inside come behind those around them.
+        let binder = |name| scopes.iter().rfind(|(_, scope)| scope.locals.contains(&name)).map(|(scope, _)| *scope);
+        let meant = values.iter().filter(|value| binder(value.name) == Some(value.scope));
+        meant.map(|value| (facts.name(value.name).into(), value.value.clone())).collect()
     }
 
     /// The names in a part of a statement that no function binds for itself.

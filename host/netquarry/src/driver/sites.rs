@@ -51,8 +51,13 @@ fn told(indexed: &Indexed, site: &index::Site, text: &str) -> Site {
         Meaning::AtHand(path) => Some(path.clone()),
         Meaning::Bound(binder) => value(name, indexed.index.statement(*binder).range.slice(text)).map(str::to_owned),
     };
+    let mentioned = mentioned(indexed, site, text);
     let expressions = |names: &BTreeMap<Box<str>, Meaning>| {
-        names.iter().map(|(name, meaning)| (name.clone(), expression(name, meaning))).collect()
+        let mut known: BTreeMap<_, _> =
+            names.iter().map(|(name, meaning)| (name.clone(), expression(name, meaning))).collect();
+        known.extend(site.local.iter().map(|(name, value)| (name.clone(), Some(value.expression(text)))));
+        known.retain(|name, _| mentioned.contains(&**name));
+        known
     };
     Site {
         text: site.range.slice(text).into(),
@@ -62,6 +67,24 @@ fn told(indexed: &Indexed, site: &index::Site, text: &str) -> Site {
         count: 1,
         place: format!("{}:{line}", file.file.path),
     }
+}
+
+/// The words of a site, of what the names among them are bound to, and so on.
+fn mentioned<'text>(indexed: &Indexed, site: &index::Site, text: &'text str) -> BTreeSet<&'text str> {
+    let mut mentioned = BTreeSet::new();
+    let mut waiting = vec![site.range];
+    while let Some(range) = waiting.pop() {
+        for word in range.slice(text).split(|character: char| !character.is_alphanumeric() && character != '_') {
+            if !mentioned.insert(word) {
+                continue;
+            }
+            waiting.extend(site.local.get(word).map(|value| value.range));
+            if let Some(Meaning::Bound(binder)) = site.names.get(word).or_else(|| site.further.get(word)) {
+                waiting.push(indexed.index.statement(*binder).range);
+            }
+        }
+    }
+    mentioned
 }
 
 /// `64` in `width = 64`.

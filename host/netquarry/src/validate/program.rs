@@ -9,13 +9,14 @@ use tempfile::TempDir;
 use super::ValidateError;
 
 /// Paths below the folder that Python is started with, and the texts.
-pub(super) const FILES: [(&str, &str); 28] = [
+pub(super) const FILES: [(&str, &str); 29] = [
     ("__main__.py", include_str!("python/__main__.py")),
     ("netquarry_worker/__init__.py", include_str!("python/netquarry_worker/__init__.py")),
     ("netquarry_worker/arguments.py", include_str!("python/netquarry_worker/arguments.py")),
     ("netquarry_worker/barrier.py", include_str!("python/netquarry_worker/barrier.py")),
     ("netquarry_worker/canaries.py", include_str!("python/netquarry_worker/canaries.py")),
     ("netquarry_worker/challenge.py", include_str!("python/netquarry_worker/challenge.py")),
+    ("netquarry_worker/checks.py", include_str!("python/netquarry_worker/checks.py")),
     ("netquarry_worker/child.py", include_str!("python/netquarry_worker/child.py")),
     ("netquarry_worker/confinement.py", include_str!("python/netquarry_worker/confinement.py")),
     ("netquarry_worker/constructions.py", include_str!("python/netquarry_worker/constructions.py")),

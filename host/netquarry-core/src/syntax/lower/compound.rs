@@ -74,6 +74,8 @@ impl Lowerer<'_> {
         self.within(context, |lowerer| {
             lowerer.binding_at(bound_from, |lowerer| lowerer.target(target, BindingKind::Capture));
         });
+        let first = self.first_of(iter);
+        self.note_local_values(target, first);
         self.value(iter);
         self.conditional_suite(Guard::Loop, body);
         self.conditional_suite(Guard::Loop, orelse);

@@ -220,9 +220,13 @@ impl Lowerer<'_> {
             let iterator = lowerer.names.intern(".0");
             lowerer.scopes.entry_mut(scope, iterator).parameter = true;
             lowerer.target(&first.target, BindingKind::Capture);
+            let value = lowerer.first_of(&first.iter);
+            lowerer.note_local_values(&first.target, value);
             lowerer.values(&first.ifs);
             for generator in rest {
                 lowerer.target(&generator.target, BindingKind::Capture);
+                let value = lowerer.first_of(&generator.iter);
+                lowerer.note_local_values(&generator.target, value);
                 lowerer.value(&generator.iter);
                 lowerer.values(&generator.ifs);
             }

@@ -2,7 +2,7 @@
 
 use super::{Draft, Lookup, Lowerer, MutationCandidate, Use, empty_statement};
 use crate::facts::{
-    Effect, FileFacts, Mutation, MutationKind, Reference, ReferenceBinding, Scope, ScopeId, ScopeKind, Statement,
+    Effect, FileFacts, LocalValue, Mutation, MutationKind, Reference, ReferenceBinding, Scope, ScopeId, ScopeKind, Statement,
     StatementKind, Symbol,
 };
 use crate::syntax::scopes::{MODULE, Resolution};
@@ -47,6 +47,8 @@ impl Lowerer<'_> {
         statement.keys.sort_by_key(|key| key.range);
         statement.keys.dedup();
         statement.annotations.sort_unstable();
+        statement.local_values = draft.local_values.into_iter().filter(|value| self.is_only_value(value)).collect();
+        statement.local_values.sort_by_key(|value| value.scope);
         statement
     }
 
@@ -101,6 +103,11 @@ impl Lowerer<'_> {
 
     fn module_binds(&self, name: Symbol) -> bool {
         self.scopes.entry(MODULE, name).is_some_and(|entry| entry.is_bound() || entry.declared_global)
+    }
+
+    fn is_only_value(&self, value: &LocalValue) -> bool {
+        let entry = self.scopes.entry(value.scope, value.name);
+        entry.is_some_and(|entry| entry.binders == 1 && !entry.declared_global && !entry.declared_nonlocal)
     }
 
     fn finished_mutation(&self, candidate: MutationCandidate) -> Option<Mutation> {

@@ -168,6 +168,10 @@ impl Lowerer<'_> {
     pub(super) fn parameters(&mut self, arguments: &ast::Arguments) {
         for argument in all_with_defaults(arguments) {
             self.parameter(&argument.def);
+            if let Some(default) = &argument.default {
+                let value = self.written(default);
+                self.note_local_value(&argument.def.arg, value);
+            }
         }
         for argument in arguments.vararg.iter().chain(&arguments.kwarg) {
             self.parameter(argument);

@@ -28,7 +28,7 @@ use super::scopes::{self, MODULE, ScopeNode, ScopeTree, SymbolTable};
 use super::text::{Span, Text};
 use crate::facts::{
     Access, Assigns, Attribute, Binding, BindingKind, Evaluation, Exports, FileFacts, FunctionFacts, Guard,
-    MutationKind, Role, ScopeId, ScopeKind, Statement, StatementKind, Suite, Symbol,
+    LocalValue, MutationKind, Role, ScopeId, ScopeKind, Statement, StatementKind, Suite, Symbol, WrittenValue,
 };
 use crate::source::TextRange;
 
@@ -99,6 +99,8 @@ struct Draft {
     mutations: Vec<MutationCandidate>,
     /// Methods of the class whose body is being walked.
     methods: Vec<FunctionFacts>,
+    /// Those of names that may be bound elsewhere too.
+    local_values: Vec<LocalValue>,
 }
 
 struct Use {
@@ -300,6 +302,38 @@ impl<'a> Lowerer<'a> {
         symbol
     }
 
+    /// Notes what the names of a function in `target` are bound to, should nothing else bind them.
+    fn note_local_values(&mut self, target: &ast::Expr, value: WrittenValue) {
+        match target {
+            ast::Expr::Name(name) => self.note_local_value(&name.id, value),
+            ast::Expr::Tuple(tuple) => {
+                let plain = tuple.elts.iter().take_while(|element| !element.is_starred_expr());
+                for (place, element) in (0..).zip(plain) {
+                    let places = value.places.iter().copied().chain([place]).collect();
+                    self.note_local_values(element, WrittenValue { places, ..value });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn note_local_value(&mut self, name: &str, value: WrittenValue) {
+        let scope = self.context.scope;
+        if matches!(self.scopes.scope(scope).kind, ScopeKind::Function | ScopeKind::Comprehension) {
+            let name = self.mangled(name);
+            self.draft.local_values.push(LocalValue { scope, name, value });
+        }
+    }
+
+    fn written(&self, value: &ast::Expr) -> WrittenValue {
+        let range = self.text.original_range(value.range().into());
+        WrittenValue { range, first: false, places: Box::default() }
+    }
+
+    fn first_of(&self, iterable: &ast::Expr) -> WrittenValue {
+        WrittenValue { first: true, ..self.written(iterable) }
+    }
+
     /// Notes that a global is bound here, if `name` is one in `scope`.
     fn bind_global(&mut self, name: Symbol, scope: ScopeId, span: Span, kind: BindingKind) {
         if !self.is_global(scope, name) {
@@ -345,6 +379,7 @@ impl Draft {
             uses: Vec::new(),
             mutations: Vec::new(),
             methods: Vec::new(),
+            local_values: Vec::new(),
         }
     }
 }
@@ -366,6 +401,7 @@ fn empty_statement(range: TextRange, leading_comments: u32, kind: StatementKind)
         classes: Vec::new(),
         functions: Vec::new(),
         dictionary: None,
+        local_values: Vec::new(),
     }
 }
 

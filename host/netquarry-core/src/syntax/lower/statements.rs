@@ -109,6 +109,10 @@ impl Lowerer<'_> {
         if let [ast::Expr::Name(name)] = assign.targets.as_slice() {
             self.note_constant(name, constant);
         }
+        if let [target] = assign.targets.as_slice() {
+            let value = self.written(&assign.value);
+            self.note_local_values(target, value);
+        }
         self.value(&assign.value);
     }
 
@@ -128,6 +132,8 @@ impl Lowerer<'_> {
                         }
                     });
                     self.note_constant(name, constant);
+                    let value = self.written(value);
+                    self.note_local_values(&assign.target, value);
                 }
                 None if is_parenthesised => {}
                 None => {

@@ -112,11 +112,13 @@ impl Case {
             return Some(format!("expected {expected:?}, came out as {outcome:?}: {verdict:#?}"));
         }
         let arguments = verdict.evidence.constructor_arguments.iter().map(|(name, value)| format!("{name}={value}"));
-        let found: [(&str, Vec<String>); 5] = [
+        let inputs = verdict.evidence.forward_arguments.iter().map(|(name, value)| format!("{name}={value}"));
+        let found: [(&str, Vec<String>); 6] = [
             ("message", failure.iter().map(|failure| failure.message.clone()).collect()),
             ("upstream", failure.and_then(|failure| failure.upstream.clone()).into_iter().collect()),
             ("note", verdict.evidence.notes.clone()),
             ("constructor", vec![arguments.collect::<Vec<_>>().join(", ")]),
+            ("input", vec![inputs.collect::<Vec<_>>().join(", ")]),
             ("output", verdict.evidence.forward_outputs.iter().map(|output| format!("{:?}", output.shape)).collect()),
         ];
         let tainted = verdict.evidence.tainted.iter().map(|taint| {

@@ -10,7 +10,7 @@ import re
 
 from netquarry_worker import arguments, guesses, memory, repairs
 
-TRIES = 60
+TRIES = 80
 # Of an instance with more parameters than this, fewer are made.
 LARGE = 50_000_000
 TRIES_OF_LARGE = 10

@@ -11,11 +11,11 @@ import itertools
 import re
 import types
 
-from netquarry_worker import arguments, memory, shapes
+from netquarry_worker import arguments, checks, guesses, memory, shapes
 
-TRIES = 40
+TRIES = 60
 # Of a model that is not the first one for its block.
-TRIES_OF_LATER = 16
+TRIES_OF_LATER = 20
 # How much less likely an attempt is for each shape before it, by what an error message asked for (of all inputs, or of
 # one of several), and with another kind of input for a parameter.
 RANK = 0.15
@@ -106,6 +106,8 @@ INPUT_RULES = (
     ),
 )
 
+# The longest list that a check may ask for.
+LONGEST = 8
 # How deep the arguments of arguments go.
 DEPTH = 2
 NO_TENSOR = re.compile(
@@ -147,7 +149,7 @@ def run_forward(model, constructor, given, seed, tries=TRIES, suggested=None):
                 raise
             first_error = first_error or error
             last_error = error
-            search.learn(attempt, str(error))
+            search.learn(attempt, error)
     what = "no inputs were found that a forward pass takes"
     note = arguments.not_found(what, len(search.tried), last_error, first_error)
     raise arguments.NotFound(note, first_error, guessed=True)
@@ -172,12 +174,16 @@ class Search:
     """What to try next, best first: other shapes, and other kinds of inputs for a shape."""
 
     def __init__(self, model, constructor, required, given):
+        self.block = type(model)
+        self.widths = widths_of(model)
         self.required = required
         self.given = given
         self.tried = set()
         self.queue = []
         self.order = itertools.count()
         self.said = collections.Counter()
+        # Of parameters, the sequences that a check asked for.
+        self.kinds = {}
         classes = classes_of(type(model))
         self.texts = {parameter.name: texts_for(parameter, classes) for parameter in required}
         found = shapes.candidates(model, constructor)
@@ -201,18 +207,24 @@ class Search:
                 return Attempt(cost, shape, choice, own, expressions)
         return None
 
-    def learn(self, attempt, message):
+    def learn(self, attempt, error):
         cost, shape, choice, own, _ = attempt
+        message = str(error)
+        unmet = checks.unmet_by(error, self.block)
         # What has been said before was no progress.
         cost += SAID_AGAIN * self.said[message]
         self.said[message] += 1
-        for repaired in shapes.repaired(shape, message):
+        for repaired in (*shapes.repaired(shape, message), *shapes.that_meet(shape, unmet)):
             self.push(cost + REPAIRED, repaired, choice, own)
         tensors = [parameter.name for parameter in self.required if self.is_tensor(parameter, choice)]
         for name in tensors if len(tensors) > 1 else ():
             alone = own.get(name, shape)
-            for repaired in (*shapes.repaired(alone, message), *shapes.beside_others(alone, message)):
+            suggested = (shapes.repaired(alone, message), shapes.beside_others(alone, message), shapes.that_meet(alone, unmet))
+            for repaired in itertools.chain(*suggested):
                 self.push(cost + REPAIRED_ALONE, shape, choice, own | {name: repaired})
+        self.learn_lengths(attempt, unmet)
+        if shapes.SIZES_DIFFER.search(message):
+            self.learn_pyramids(attempt)
         is_taken_apart = shapes.is_taken_apart(shape, message)
         is_no_tensor = NO_TENSOR.search(message)
         for parameter in self.required:
@@ -225,6 +237,32 @@ class Search:
                 )
                 further = REPAIRED if is_likely else ANOTHER_KIND + RANK * place
                 self.push(cost + further, shape, choice | {parameter.name: place}, own)
+
+    def learn_lengths(self, attempt, unmet):
+        """Of a sequence that has to be as long as a check wanted, or to be one at all."""
+        kinds = {guesses.name_of(each.node): each.wanted for each in unmet if isinstance(each.wanted, type)}
+        self.kinds |= kinds
+        lengths = [(checks.counted(each.node), each.wanted, each.widths) for each in unmet]
+        # As long as the tensor is, of which the check wanted nothing else.
+        first = [(name, attempt.shape[0], ()) for name in kinds if all(name != other for other, _, _ in lengths)]
+        for name, count, widths in (*lengths, *first):
+            if name in self.texts and name not in self.given and 0 < count <= LONGEST:
+                self.push_lists(attempt, name, count, widths)
+
+    def learn_pyramids(self, attempt):
+        """Of lists of tensors of one size, where a block brings them to one size that they do not have then."""
+        for parameter in self.required:
+            count = self.texts[parameter.name][attempt.choice.get(parameter.name, 0)].count("{tensor}")
+            if count > 1 and parameter.name not in self.given:
+                self.push_lists(attempt, parameter.name, count, ())
+
+    def push_lists(self, attempt, name, count, widths):
+        cost, shape, choice, own, _ = attempt
+        widths = widths or (self.widths if len(self.widths) == count else ())
+        for text in lists(shape, count, widths, self.kinds.get(name, list)):
+            if text not in self.texts[name]:
+                self.texts[name] = (*self.texts[name], text)
+            self.push(cost + REPAIRED, shape, choice | {name: self.texts[name].index(text)}, own)
 
     def is_tensor(self, parameter, choice):
         text = self.texts[parameter.name][choice.get(parameter.name, 0)]
@@ -275,6 +313,28 @@ def instance_of(name, classes, depth):
     required = [parameter for parameter in arguments.signature(named) if arguments.is_required(parameter)]
     texts = {parameter.name: texts_for(parameter, classes, depth + 1)[0] for parameter in required}
     return f"{name}({', '.join(f'{parameter}={text}' for parameter, text in texts.items())})"
+
+
+def widths_of(model):
+    """Those of the several inputs that a block says to take."""
+    widths = getattr(model, "in_channels", None)
+    is_several = isinstance(widths, (list, tuple)) and all(type(width) is int and width > 0 for width in widths)
+    return tuple(widths) if is_several else ()
+
+
+def lists(shape, count, widths, kind):
+    """Sequences of tensors: each half as high and wide as the one before, and all of one size; as wide as `widths` say."""
+    channels = widths or [shape[1]] * count if len(shape) >= 4 else ()
+    for halved in (True, False) if channels else ():
+        sizes = ((shape[0], width, *shapes.halved(shape[2:], level * halved)) for level, width in enumerate(channels))
+        yield sequence((f"torch.randn({size})" for size in sizes), kind)
+    if not channels:
+        yield sequence(["{tensor}"] * count, kind)
+
+
+def sequence(texts, kind):
+    inside = ", ".join(texts)
+    return f"({inside},)" if kind is tuple else f"[{inside}]"
 
 
 def filled(text, shape):

@@ -12,7 +12,7 @@ from netquarry_worker import arguments, inputs, memory, randomness, report, site
 from netquarry_worker.constructions import Constructions, sized
 
 # Of so many instances a forward pass is tried.
-INSTANCES = 8
+INSTANCES = 12
 
 
 class ClassMissing(Exception):

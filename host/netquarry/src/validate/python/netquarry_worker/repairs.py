@@ -3,16 +3,19 @@
 Each repair is a whole set of arguments to try next, the likeliest first.
 """
 
+import ast
 import linecache
 import re
 
-from netquarry_worker import guesses
+from netquarry_worker import checks, guesses
 
 MISSING = re.compile(r"missing \d+ required (?:positional|keyword-only) arguments?: (.*)$")
 ATTRIBUTE_OF_NAMESPACE = re.compile(r"'types\.SimpleNamespace' object has no attribute '(\w+)'")
 QUOTED = re.compile(r"['\"`]([A-Za-z][\w\-.]*)['\"`]")
 # How many of the innermost lines of the block's module are read.
 LINES = 3
+# The longest list that a check may ask for.
+LONGEST = 16
 IS_LENGTH = re.compile(r"index out of range|not enough values|unpack|has no len|not iterable|not subscriptable|length|list of")
 # Two sizes that ought to be one.
 SIZES = re.compile(
@@ -41,15 +44,17 @@ def of_constructor(error, expressions, parameters, guesser):
     if OF_TENSOR.search(message):
         yield from tensors_instead(expressions, on_line)
     yield from of_quoted(message, expressions)
+    yield from of_checks(error, expressions, known, guesser)
     if IS_LENGTH.search(message):
         yield from of_length(expressions, known, on_line, guesser)
 
 
 def of_forward(error, expressions, parameters, guesser):
-    """What a forward pass says about the constructor's arguments: parameters that are None and should not be, and sizes
-    that do not fit what was made of others, as in a residual connection."""
+    """What a forward pass says about the constructor's arguments: parameters that are None and should not be, sizes that
+    do not fit what was made of others, as in a residual connection, and those that a check refused."""
+    known = {parameter.name: parameter for parameter in parameters}
+    yield from of_checks(error, expressions, known, guesser)
     if "NoneType" in str(error):
-        known = {parameter.name: parameter for parameter in parameters}
         yield from given_after_all(expressions, known, names_on_failing_lines(error, guesser.block), guesser)
     match = SIZES.search(str(error))
     if not match:
@@ -58,6 +63,29 @@ def of_forward(error, expressions, parameters, guesser):
     for name, expression in expressions.items():
         if INPUT_SIZE.fullmatch(name) and expression.isdigit():
             yield from (expressions | {name: str(size)} for size in sizes if str(size) != expression)
+
+
+def of_checks(error, expressions, known, guesser):
+    """What a check of the block's own wanted, for parameters that have the value that it found, or that list as many."""
+    for unmet in checks.unmet_by(error, guesser.block):
+        named = {guesses.name_of(node) for node in ast.walk(unmet.node)}
+        counted = checks.counted(unmet.node)
+        if counted is not None:
+            yield from of_count(counted, unmet.wanted, expressions, known)
+        elif type(unmet.wanted) is int:
+            value = re.compile(rf"\b{unmet.found}\b")
+            # Those that the check names, before those whose values may have gone into it.
+            for name in sorted(expressions, key=lambda name: name not in named):
+                if re.fullmatch(r"[\d(), \[\]]+", expressions[name]) and value.search(expressions[name]):
+                    yield expressions | {name: value.sub(str(unmet.wanted), expressions[name])}
+
+
+def of_count(name, count, expressions, known):
+    """A list that is as long as a check wanted."""
+    found = expressions.get(name) or (repr(known[name].default) if name in known else "")
+    if 0 < count <= LONGEST and re.fullmatch(r"[\[(][\d., ]+[\])]", found):
+        numbers = re.findall(r"[\d.]+", found)
+        yield expressions | {name: f"[{', '.join((numbers + numbers[-1:] * count)[:count])}]"}
 
 
 def tensors_instead(expressions, on_line):

@@ -3,6 +3,8 @@
 import math
 import re
 
+from netquarry_worker import checks
+
 BATCH = 2
 # A grid of 8 by 8.
 TOKENS = 64
@@ -151,6 +153,10 @@ RANKS = (
 )
 
 
+# Of what is put together, or added.
+SIZES_DIFFER = re.compile(r"Sizes of tensors must match|The size of tensor a \(\d+\) must match")
+
+
 def repaired(shape, message):
     """What an error message asks for, when `shape` was the input."""
     if match := re.search(r"expected input\[\d+, (\d+), [\d, ]+\] to have (\d+) channels", message):
@@ -183,6 +189,33 @@ def repaired(shape, message):
     if "index out of range" in message or "Padding size should be less" in message or "too small" in message:
         if len(shape) == 4:
             yield (*shape[:2], 224, 224)
+    if match := re.search(r"range of \[-\d, (\d)\], but got (\d)|too many indices for tensor of dimension (\d)", message):
+        last, asked, had = (group and int(group) for group in match.groups())
+        yield (*shape, *[shape[-1]] * (1 if had is not None else asked - last))
+    if "must match except in dimension 1." in message and len(shape) >= 4:
+        # What rounds up and what rounds down come to one size where the sides are odd.
+        if all(side % 2 == 0 for side in shape[2:]):
+            yield (*shape[:2], *(side - 1 for side in shape[2:]))
+
+
+def that_meet(shape, unmet):
+    """What the checks wanted that failed."""
+    for check in unmet:
+        place = checks.dimension(check.node)
+        if checks.is_rank(check.node):
+            yield from of_rank(check.wanted, width_of(shape))
+        elif isinstance(check.wanted, type) or checks.counted(check.node) or check.wanted <= 0:
+            continue
+        elif place is not None and -len(shape) <= place < len(shape):
+            place %= len(shape)
+            yield (*shape[:place], check.wanted, *shape[place + 1 :])
+        else:
+            for resized in of_sizes(shape, check.found, check.wanted):
+                yield tuple(resized)
+
+
+def halved(sides, times):
+    return [max(1, side >> times) for side in sides]
 
 
 def beside_others(shape, message):

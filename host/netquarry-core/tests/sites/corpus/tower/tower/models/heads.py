@@ -24,3 +24,16 @@ def narrow(width):
 
 NORM = partial(Local, width)
 width = 64
+
+
+def wide(depth, heads=4, size=2 * width):
+    norm = partial(Local, size)
+    twice = 1
+    for index in range(depth):
+        twice = index * 2
+        Head(size, norm=norm, heads=heads, twice=twice, index=index)
+
+    def inner(heads):
+        return [Head(size, heads=heads) for size in (1, 2)]
+
+    return inner
