@@ -203,7 +203,7 @@ fn thresholds_are_swept() {
     let model = playground.read("package/small/models.py");
     playground.write("models/a.py", &model);
     playground.write("models/b.py", &format!("{model}\n\ndef unused(x):\n    return x\n"));
-    let arguments = ["dedup", "sweep", "models", "--lexical", "0.5,1", "--structural", "1", "--format", "json"];
+    let arguments = ["dedup", "sweep", "models", "--lexical", "0.5,1", "--format", "json"];
     let points = playground.netquarry(&arguments).succeeded().json();
     let point = |lexical: f64, kept: u64| json!({"lexical": lexical, "structural": null, "kept": kept});
     assert_eq!(points, json!([point(0.5, 1), point(1.0, 2)]));
@@ -213,6 +213,8 @@ fn thresholds_are_swept() {
     assert!(table.contains("structural 1.00"), "{table}");
     let wrong = playground.netquarry(&["dedup", "sweep", "models", "--lexical", "2"]).ended(2).stderr;
     assert!(wrong.contains("a similarity is between 0 and 1"), "{wrong}");
+    let unused = playground.netquarry(&["dedup", "sweep", "models", "--structural", "0.5"]).ended(2).stderr;
+    assert!(unused.contains("--structural moves the threshold of dedup-structural, which is not used"), "{unused}");
 }
 
 #[test]
@@ -315,4 +317,25 @@ fn the_configuration_file_is_found_from_below() {
     let mut command = playground.command(&["fetch", "--format", "json"]);
     command.current_dir(playground.path("deep/below"));
     assert_eq!(Run::of(&mut command).succeeded().json()[0]["source"], "small");
+}
+
+#[test]
+fn a_split_that_nobody_is_on_and_a_prefix_that_nobody_has_are_told() {
+    let playground = Playground::new();
+    let shared = "x = layer(x) + self.scale\n        ".repeat(12);
+    // Different networks of one family.
+    for operation in ["sin", "cos", "tan", "exp", "abs", "log", "tanh", "ceil", "floor", "round", "sqrt", "neg"] {
+        let model = format!(
+            "import torch\nfrom torch import nn\n\n\nclass Model(nn.Module):\n    def forward(self, x, layer):\n        \
+             {shared}return torch.{operation}(x)\n"
+        );
+        playground.write(&format!("models/{operation}.py"), &model);
+    }
+    let told = playground.netquarry(&["dedup", "run", "models", "--out", "unique"]).succeeded().stderr;
+    assert!(told.contains("of the split") && told.contains("has 12 models"), "{told}");
+    let report = playground.read("unique/report.md");
+    assert!(report.contains("Preset `default`: `dedup-exact`, `dedup-canonical`, `dedup-lexical`."), "{report}");
+    assert!(report.contains("Models with half the same code or of equal structure are one family"), "{report}");
+    let wrong = playground.netquarry(&["dedup", "run", "models", "--include", "rag-"]).ended(2).stderr;
+    assert!(wrong.contains("Of 12 models in `models` none has a name that begins with `rag-`"), "{wrong}");
 }

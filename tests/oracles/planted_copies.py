@@ -10,6 +10,7 @@ cannot be had of a class, it gets the next one. Nothing is executed.
 
 import ast
 import collections
+import itertools
 import json
 import pathlib
 import sys
@@ -88,7 +89,9 @@ def reordered(tree):
 
 
 def other_constants(tree):
-    for node in ast.walk(tree):
+    """Where layers are made, and defaults. In a forward pass they may be axes."""
+    parts = [method if method.name == "__init__" else method.args for method in methods(tree)]
+    for node in itertools.chain(*map(ast.walk, parts)):
         if isinstance(node, ast.Constant) and type(node.value) in (int, float) and node.value not in (0, 1, -1):
             node.value = node.value * 2
 
@@ -133,6 +136,34 @@ def a_step_less(tree):
             return
 
 
+def another_order(tree):
+    """Two layers that stand next to each other in the forward pass have changed places."""
+    calls = [node for node in ast.walk(forward(tree)) if isinstance(node, ast.Call) and is_layer(node)]
+    for outer in calls:
+        for inner in outer.args[:1]:
+            if inner in calls and kind_of(inner) != kind_of(outer):
+                outer.func, inner.func = inner.func, outer.func
+                return
+    body = forward(tree).body
+    for first, second in zip(body, body[1:]):
+        one, other = (getattr(node, "value", None) for node in (first, second))
+        is_chain = isinstance(first, ast.Assign) and ast.dump(first.targets[0]) == ast.dump(getattr(second, "targets", [second])[0])
+        if is_chain and one in calls and other in calls and kind_of(one) != kind_of(other):
+            one.func, other.func = other.func, one.func
+            return
+
+
+def is_layer(node):
+    function = node.func
+    is_own = isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.value.id == "self"
+    return is_own and len(node.args) == 1 and not node.keywords
+
+
+def kind_of(node):
+    """What a layer is called, without its number: `norm1` and `norm2` may be alike."""
+    return node.func.attr.rstrip("0123456789").rstrip("_")
+
+
 KINDS = {
     "same: renamed": renamed,
     "same: reformatted": reformatted,
@@ -142,6 +173,7 @@ KINDS = {
     "other: another layer": another_layer,
     "other: another operator": another_operator,
     "other: a step less": a_step_less,
+    "other: another order": another_order,
 }
 
 

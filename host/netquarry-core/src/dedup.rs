@@ -110,10 +110,13 @@ pub enum CanonicalView {
     Operations,
     /// Likewise all that it reaches.
     ReachedOperations,
+    /// Which of its calls and operators each function of the block evaluates behind which, each pair as often as it is
+    /// there: `Conv2d BatchNorm2d/1`.
+    Steps,
 }
 
 impl Normalisation {
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::NnDup,
         Self::Code,
         Self::Class,
@@ -121,6 +124,7 @@ impl Normalisation {
         Self::Canonical(CanonicalView::Digest),
         Self::Canonical(CanonicalView::Operations),
         Self::Canonical(CanonicalView::ReachedOperations),
+        Self::Canonical(CanonicalView::Steps),
     ];
 
     pub fn name(self) -> &'static str {
@@ -132,6 +136,7 @@ impl Normalisation {
             Self::Canonical(CanonicalView::Digest) => "canonical-digest",
             Self::Canonical(CanonicalView::Operations) => "operations",
             Self::Canonical(CanonicalView::ReachedOperations) => "reached-operations",
+            Self::Canonical(CanonicalView::Steps) => "steps",
         }
     }
 }

@@ -168,6 +168,9 @@ pub struct DedupDecision {
     pub reason: Option<String>,
     /// The block that stands for it.
     pub survivor: Option<String>,
+    /// The block that it was found to be like, where another strategy removed that one for the survivor later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub like: Option<String>,
     /// In [0, 1], in the strategy's own measure.
     pub similarity: Option<f64>,
     /// Name and version of the strategy.

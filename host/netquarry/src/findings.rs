@@ -437,6 +437,7 @@ pub(crate) mod tests {
             decision: DedupOutcome::Removed,
             reason: Some("exact".to_owned()),
             survivor: Some("timm:timm.layers.drop.DropPath".to_owned()),
+            like: None,
             similarity: Some(1.0),
             plugin: Some("dedup-exact 0.1.0".to_owned()),
         });

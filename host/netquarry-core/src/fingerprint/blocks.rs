@@ -147,7 +147,9 @@ impl CodeBlock {
 
     /// Keeps the views that are small: reading the code takes most of the time.
     fn keep_views(&self, block: &canonical::Block<'_>, statements: &Statements) {
-        for view in [CanonicalView::Digest, CanonicalView::Operations, CanonicalView::ReachedOperations] {
+        for view in
+            [CanonicalView::Digest, CanonicalView::Operations, CanonicalView::ReachedOperations, CanonicalView::Steps]
+        {
             let shingling = Shingling { normalisation: Normalisation::Canonical(view), width: 1 };
             self.shingles.get(shingling, || statements.numbers.set(Shingles::new(&block.view(view), 1).hashes()));
         }

@@ -3,7 +3,7 @@
 //! What a block is depends on the definitions of its code that it names, and on what these name. Each of them gets a
 //! number in the order in which it is reached, so that neither names nor what else the code holds matter.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -89,6 +89,7 @@ impl<'s> Block<'s> {
             CanonicalView::Tokens => definitions.tokens(names),
             CanonicalView::Operations => definitions.operations(names),
             CanonicalView::ReachedOperations => definitions.operations(&definitions.reach(names).names),
+            CanonicalView::Steps => definitions.steps(names),
             CanonicalView::Digest => {
                 let mut tokens = NormalisedTokens::default();
                 tokens.push(&definitions.digest(names));
@@ -96,6 +97,17 @@ impl<'s> Block<'s> {
             }
         }
     }
+}
+
+/// Each of them, as often as it is there: `+/1`, `+/2`.
+fn counted(found: Vec<String>) -> NormalisedTokens {
+    let mut counts: BTreeMap<String, u32> = BTreeMap::new();
+    found.into_iter().for_each(|each| *counts.entry(each).or_default() += 1);
+    let mut tokens = NormalisedTokens::default();
+    for (each, count) in counts {
+        (1..=count).for_each(|number| tokens.push(&format!("{each}/{number}")));
+    }
+    tokens
 }
 
 /// The statements of a code, by what they bind. Names that are asked about are defined in it.
@@ -198,7 +210,7 @@ impl<'s> Definitions<'s> {
 
     /// What the definitions call and compute, each as often as they do so: `Conv2d/1`, `Conv2d/2`, `+/1`.
     fn operations(&self, names: &[&str]) -> NormalisedTokens {
-        let mut counts: BTreeMap<String, u32> = BTreeMap::new();
+        let mut found = Vec::new();
         for statement in names.iter().flat_map(|name| &self.by_name[name]) {
             let tokens: Vec<(Kind, &str)> = self.written(statement).iter().collect();
             for (place, (kind, text)) in tokens.iter().enumerate() {
@@ -207,14 +219,53 @@ impl<'s> Definitions<'s> {
                     Kind::Call => self.called(text, &tokens[place + 1..]),
                     _ => continue,
                 };
-                *counts.entry(operation).or_default() += 1;
+                found.extend(Some(operation).filter(|operation| !PLAIN_CALLS.contains(&operation.as_str())));
             }
         }
-        let mut tokens = NormalisedTokens::default();
-        for (operation, count) in counts.iter().filter(|(operation, _)| !PLAIN_CALLS.contains(&operation.as_str())) {
-            (1..=*count).for_each(|number| tokens.push(&format!("{operation}/{number}")));
+        counted(found)
+    }
+
+    /// Which operation comes behind which in the functions of the definitions. Attributes are called what they are made by.
+    fn steps(&self, names: &[&str]) -> NormalisedTokens {
+        let mut found = Vec::new();
+        for statement in names.iter().flat_map(|name| &self.by_name[name]) {
+            let written = self.written(statement);
+            let tokens: Vec<(Kind, &str)> = written.iter().collect();
+            let made: BTreeMap<u32, BTreeSet<String>> =
+                written.made.iter().fold(BTreeMap::new(), |mut made, (attribute, place)| {
+                    made.entry(*attribute).or_default().insert(self.operation(&tokens[*place as usize..]));
+                    made
+                });
+            for function in &written.steps {
+                let mut before = "^".to_owned();
+                for place in function {
+                    let tokens = &tokens[*place as usize..];
+                    let operation = match tokens {
+                        [_, (Kind::Local(_), _), (Kind::OwnAttribute(number), _), (Kind::Fixed, "("), ..] => {
+                            made.get(number).map_or_else(
+                                || "A".to_owned(),
+                                |made| made.iter().map(String::as_str).collect::<Vec<_>>().join("|"),
+                            )
+                        }
+                        _ => self.operation(tokens),
+                    };
+                    if !PLAIN_CALLS.contains(&operation.as_str()) {
+                        found.push(format!("{before} {operation}"));
+                        before = operation;
+                    }
+                }
+            }
         }
-        tokens
+        counted(found)
+    }
+
+    /// The operator or call with which these tokens begin.
+    fn operation(&self, tokens: &[(Kind, &str)]) -> String {
+        match tokens {
+            [(Kind::Call, last_name), rest @ ..] => self.called(last_name, rest),
+            [(_, text), ..] => (*text).to_owned(),
+            [] => String::new(),
+        }
     }
 
     /// What is called, whose last name and tokens these are; locals and attributes that the class binds without their names.

@@ -1,7 +1,7 @@
 //! Pairs of codes that are the same network in canonical form, and pairs that are not.
 //!
 //! A case is a file in `cases/equal/` or `cases/different/`, which holds both codes with a line `# ---` between them. The block
-//! is called `Block` in both.
+//! is called `Block` in both. Those in `cases/same_steps/` and `cases/other_steps/` compute the same, in the same order or not.
 
 use std::fs;
 use std::path::Path;
@@ -16,6 +16,10 @@ const BORDER: &str = "# ---\n";
 
 /// Whether the blocks of the two codes have the same canonical form.
 fn are_equal(codes: [&str; 2]) -> bool {
+    are_equal_in(CanonicalView::Digest, codes)
+}
+
+fn are_equal_in(view: CanonicalView, codes: [&str; 2]) -> bool {
     let summary = BlockSummary {
         id: String::new(),
         name: "Block".to_owned(),
@@ -27,11 +31,11 @@ fn are_equal(codes: [&str; 2]) -> bool {
         sha256: [0; 32],
     };
     let blocks = CodeBlocks::new(codes.map(|code| (summary.clone(), Code::from(Arc::from(code)))));
-    let digest = Shingling { normalisation: Normalisation::Canonical(CanonicalView::Digest), width: 1 };
-    blocks.first_equals(&[0, 1], digest) == [0, 0]
+    let shingling = Shingling { normalisation: Normalisation::Canonical(view), width: 1 };
+    blocks.first_equals(&[0, 1], shingling) == [0, 0]
 }
 
-fn check(folder: &str, expected: bool) {
+fn check(folder: &str, view: CanonicalView, expected: bool) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/canonical/cases").join(folder);
     let mut wrong = Vec::new();
     for entry in fs::read_dir(&folder).expect("the cases are there") {
@@ -39,7 +43,8 @@ fn check(folder: &str, expected: bool) {
         let text = fs::read_to_string(&path).expect("it can be read");
         let (first, second) = text.split_once(BORDER).unwrap_or_else(|| panic!("{} has one code", path.display()));
         assert!(are_equal([first, first]) && are_equal([second, second]), "{} is no Python", path.display());
-        if are_equal([first, second]) != expected {
+        let computes_other = view == CanonicalView::Steps && !are_equal_in(CanonicalView::Operations, [first, second]);
+        if are_equal_in(view, [first, second]) != expected || computes_other {
             wrong.push(path);
         }
     }
@@ -55,12 +60,20 @@ fn with_stack(test: fn()) {
 
 #[test]
 fn two_ways_to_write_a_network_are_equal() {
-    with_stack(|| check("equal", true));
+    with_stack(|| check("equal", CanonicalView::Digest, true));
 }
 
 #[test]
 fn other_networks_are_different() {
-    with_stack(|| check("different", false));
+    with_stack(|| check("different", CanonicalView::Digest, false));
+}
+
+#[test]
+fn the_order_of_steps_is_told() {
+    with_stack(|| {
+        check("same_steps", CanonicalView::Steps, true);
+        check("other_steps", CanonicalView::Steps, false);
+    });
 }
 
 #[test]

@@ -55,7 +55,8 @@ fn told(index: &Index, folder: &Path, site: &Site) -> String {
         });
         names.collect::<Vec<_>>().join(", ")
     };
-    let local: Vec<_> = site.local.iter().map(|(name, value)| format!("{name} by `{}`", value.expression(&text))).collect();
+    let local: Vec<_> =
+        site.local.iter().map(|(name, value)| format!("{name} by `{}`", value.expression(&text))).collect();
     let local = if local.is_empty() { String::new() } else { format!("; around: {}", local.join(", ")) };
     let further = if site.further.is_empty() { String::new() } else { format!("; behind: {}", listed(&site.further)) };
     let lines = site.range.slice(&text).lines().map(str::trim).collect::<Vec<_>>().join(" ");

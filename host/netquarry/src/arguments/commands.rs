@@ -277,7 +277,7 @@ pub enum DedupCommand {
 }
 
 /// The thresholds that are tried where nobody names others.
-const SWEPT: [f64; 6] = [0.75, 0.80, 0.85, 0.90, 0.95, 1.00];
+pub const SWEPT: [f64; 6] = [0.75, 0.80, 0.85, 0.90, 0.95, 1.00];
 
 #[derive(Debug, Args)]
 pub struct DedupSweepArguments {

@@ -23,6 +23,8 @@ pub struct Figures<'a> {
     pub restored: BTreeMap<&'a str, usize>,
     /// Of families.
     pub families: usize,
+    /// Which models are one family, and so on one side of the split.
+    pub family_is: &'static str,
     pub largest_family: usize,
     pub splits: BTreeMap<Split, usize>,
     /// The models that stand for most others, with for how many.
@@ -35,6 +37,13 @@ pub struct SweepPoint {
     pub lexical: Option<f64>,
     pub structural: Option<f64>,
     pub kept: usize,
+}
+
+/// How models were deduplicated.
+pub struct Method<'a> {
+    pub preset: &'a str,
+    /// The strategies in their order, by name.
+    pub strategies: &'a [String],
 }
 
 /// What was removed for one reason.
@@ -53,6 +62,7 @@ impl<'a> Figures<'a> {
         removed: &[&'a DedupDecision],
         kept: &[&'a DedupDecision],
         families: &[Vec<usize>],
+        family_is: &'static str,
         splits: impl Iterator<Item = Split>,
     ) -> Self {
         let mut figures = Self {
@@ -62,6 +72,7 @@ impl<'a> Figures<'a> {
             removed: BTreeMap::new(),
             restored: BTreeMap::new(),
             families: families.len(),
+            family_is,
             largest_family: families.iter().map(Vec::len).max().unwrap_or(0),
             splits: BTreeMap::new(),
             groups: Vec::new(),
@@ -104,9 +115,19 @@ impl<'a> Figures<'a> {
         (first..=last).map(|bin| (label(bin), bins.get(&bin).copied().unwrap_or(0))).collect()
     }
 
-    pub(super) fn markdown(&self, title: &str, preset: &str) -> String {
-        let mut text =
-            format!("# {title}, deduplicated\n\nPreset `{preset}`, NetQuarry {}.\n\n", env!("CARGO_PKG_VERSION"));
+    /// The sides of the split that nobody is on, where there is one.
+    pub fn empty_splits(&self) -> Vec<&'static str> {
+        let is_empty = |split: &Split| self.splits.get(split).is_none_or(|count| *count == 0);
+        Split::ALL.iter().filter(|split| !self.splits.is_empty() && is_empty(split)).map(|split| split.name()).collect()
+    }
+
+    pub(super) fn markdown(&self, title: &str, method: &Method<'_>) -> String {
+        let mut text = format!(
+            "# {title}, deduplicated\n\nPreset `{}`: {}. NetQuarry {}.\n\n",
+            method.preset,
+            method.strategies.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "),
+            env!("CARGO_PKG_VERSION")
+        );
         text.push_str("| | models |\n|---|---:|\n");
         let mut row = |what: &str, count: usize| _ = writeln!(text, "| {what} | {} |", human_count(count));
         row("read", self.read);
@@ -120,8 +141,9 @@ impl<'a> Figures<'a> {
         }
         let _ = write!(
             text,
-            "\n## Splits\n\nModels that are alike are on one side: {}, of which the largest has {}.\n\n\
+            "\n## Splits\n\n{} are one family and on one side: {}, of which the largest has {}.\n\n\
              | | models |\n|---|---:|\n",
+            self.family_is,
             human_things(self.families, "family"),
             human_things(self.largest_family, "model"),
         );

@@ -20,7 +20,7 @@ mod python_json;
 mod splits;
 mod weights;
 
-pub use figures::{Figures, SweepPoint};
+pub use figures::{Figures, Method, SweepPoint};
 pub use splits::Split;
 pub use weights::Upweight;
 
@@ -88,8 +88,8 @@ impl<'a> Curation<'a> {
         Self { models, curated, kept, families, splits, weights, layout }
     }
 
-    /// Everything that is written. `title` says what was deduplicated, and `preset` how.
-    pub fn files(&self, spool: &'a Spool, title: &str, preset: &str) -> Files<'a> {
+    /// Everything that is written. `title` says what was deduplicated.
+    pub fn files(&self, spool: &'a Spool, title: &str, method: &Method<'_>) -> Files<'a> {
         let mut files = match self.layout {
             Layout::Netquarry => self.kept_files(spool),
             Layout::NnDup => nn_dup::files(self, spool),
@@ -101,8 +101,8 @@ impl<'a> Curation<'a> {
         };
         let mut add = |name: &str, text: String| files.insert(name.to_owned(), Content::Bytes(text.into_bytes()));
         add(DECISIONS, self.decisions());
-        add(report, figures.markdown(title, preset));
-        add(report::FILE_NAME, report::html_of_deduplication(title, preset, &figures));
+        add(report, figures.markdown(title, method));
+        add(report::FILE_NAME, report::html_of_deduplication(title, method, &figures));
         if let Some(weights) = &self.weights {
             add(weights::FILE_NAME, weights::csv(self.kept.iter().map(|place| self.weighted(*place, weights[place]))));
         }
@@ -152,7 +152,12 @@ impl<'a> Curation<'a> {
         let decisions = &self.curated.decisions;
         let models = self.models.models.iter().map(|model| &decisions[&model.contender.block]);
         let (removed, kept): (Vec<_>, Vec<_>) = models.partition(|decision| decision.decision == DedupOutcome::Removed);
-        Figures::of(self.models.unreadable.len(), &removed, &kept, &self.families, self.splits.values().copied())
+        let family_is = match self.layout {
+            Layout::Netquarry => "Models with half the same code or of equal structure",
+            Layout::NnDup => "Models of equal structure",
+        };
+        let splits = self.splits.values().copied();
+        Figures::of(self.models.unreadable.len(), &removed, &kept, &self.families, family_is, splits)
     }
 
     fn model(&self, place: usize) -> &'a Model {

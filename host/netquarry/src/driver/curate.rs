@@ -187,6 +187,7 @@ impl Decided {
                 decision: DedupOutcome::Kept,
                 reason: restored.map(|restored| restored.reason.clone()),
                 survivor: None,
+                like: None,
                 similarity: None,
                 plugin: restored.map(|restored| restored.plugin.to_string()),
             };
@@ -199,6 +200,7 @@ impl Decided {
             decision: DedupOutcome::Removed,
             reason: Some(reason.clone()),
             survivor: Some(contenders[last].block.clone()),
+            like: (last != *survivor).then(|| contenders[*survivor].block.clone()),
             similarity: *similarity,
             plugin: Some(plugin.to_string()),
         }
@@ -249,8 +251,11 @@ mod tests {
         decided.take("one 1.0", &[0, 1, 2], removal(0, 1));
         // What is left is numbered anew.
         decided.take("two 1.0", &[1, 2, 0], removal(0, 1));
-        let survivor = |place| decided.decision(place, &contenders).survivor;
-        assert_eq!([0, 1, 2].map(survivor), [Some("c".to_owned()), Some("c".to_owned()), None]);
+        let decisions = [0, 1, 2].map(|place| decided.decision(place, &contenders));
+        let survivors = decisions.each_ref().map(|decision| decision.survivor.as_deref());
+        assert_eq!(survivors, [Some("c"), Some("c"), None]);
+        // The reason and the similarity are those of the one that it was found to be like.
+        assert_eq!(decisions.map(|decision| decision.like), [Some("b".to_owned()), None, None]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Writing into an output folder: only into one that is ours, each file whole or not at all, and nothing that has not
 //! changed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, Permissions};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -17,6 +17,9 @@ use crate::spool::{Spool, Spooled};
 
 /// The files of a library by path relative to its folder, `/` between the parts.
 pub type Files<'a> = BTreeMap<String, Content<'a>>;
+
+/// How files are called until they are whole.
+const BEGUN: &str = ".netquarry-";
 
 /// What a file is to hold.
 pub enum Content<'a> {
@@ -104,6 +107,7 @@ impl OutputFolder {
     /// wrote and this one did not. Files that no run wrote are left alone.
     pub fn write(&self, files: &Files<'_>, mut record: RunRecord) -> Result<Changes, Problem> {
         let earlier = self.run_record().map(|earlier| earlier.files).unwrap_or_default();
+        self.remove_leftovers(files.keys().chain(earlier.keys()))?;
         let staged = files.iter().map(|(path, content)| Ok((path.as_str(), self.stage(path, content)?)));
         let staged = staged.collect::<Result<Vec<_>, Problem>>()?;
         let digests: BTreeMap<String, String> =
@@ -120,7 +124,7 @@ impl OutputFolder {
             }
         }
         // Two paths that differ in the case of letters only are one file on some systems: compare without it.
-        let kept: std::collections::BTreeSet<String> = files.keys().map(|path| path.to_lowercase()).collect();
+        let kept: BTreeSet<String> = files.keys().map(|path| path.to_lowercase()).collect();
         for path in earlier.keys().filter(|path| !kept.contains(&path.to_lowercase())) {
             changes.removed += usize::from(self.remove(path)?);
         }
@@ -185,6 +189,19 @@ impl OutputFolder {
         written.map_err(|error| Problem::io("write", &path, error))
     }
 
+    /// Removes what a run left beside these paths that was killed while it wrote. No run is writing now: the lock is ours.
+    fn remove_leftovers<'p>(&self, paths: impl Iterator<Item = &'p String>) -> Result<(), Problem> {
+        let mut folders: BTreeSet<PathBuf> =
+            paths.filter_map(|path| Some(self.path.join(path).parent()?.to_owned())).collect();
+        folders.insert(self.path.clone());
+        for entry in folders.iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten() {
+            if is_leftover(&entry.file_name().to_string_lossy()) {
+                fs::remove_file(entry.path()).map_err(|error| Problem::io("remove", &entry.path(), error))?;
+            }
+        }
+        Ok(())
+    }
+
     /// Removes a file and the folders that it leaves empty; whether it was there.
     fn remove(&self, relative: &str) -> Result<bool, Problem> {
         let path = self.path.join(relative);
@@ -241,7 +258,7 @@ pub fn write_whole(path: &Path, text: &str) -> Result<(), Problem> {
 /// A new file in the folder of `path`, to be put in its place once it is whole.
 pub fn beside(path: &Path) -> io::Result<NamedTempFile> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    tempfile::Builder::new().prefix(".netquarry-").permissions(Permissions::from_mode(0o666)).tempfile_in(folder)
+    tempfile::Builder::new().prefix(BEGUN).permissions(Permissions::from_mode(0o666)).tempfile_in(folder)
 }
 
 /// Passes on what is written, and hashes it.
@@ -268,6 +285,10 @@ fn digest_of_file(path: &Path) -> io::Result<String> {
     Ok(hexadecimal(&hashing.hash.finalize()))
 }
 
+fn is_leftover(name: &str) -> bool {
+    name.starts_with(BEGUN)
+}
+
 /// A folder that holds anything is ours only if its `run.json` says so, and is written to by what made it only.
 fn refuse_foreign(path: &Path, contents: Contents) -> Result<(), Problem> {
     let entries = match fs::read_dir(path) {
@@ -275,7 +296,6 @@ fn refuse_foreign(path: &Path, contents: Contents) -> Result<(), Problem> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(Problem::io("look into the output folder", path, error)),
     };
-    let is_leftover = |name: &str| name.starts_with(".netquarry-");
     let holds_something = entries.flatten().any(|entry| !is_leftover(&entry.file_name().to_string_lossy()));
     let record = fs::read(path.join(run_record::FILE_NAME)).ok();
     let mark = record.and_then(|text| serde_json::from_slice::<Mark>(&text).ok());
@@ -385,6 +405,18 @@ mod tests {
             }
         });
         assert!(is_free, "a library takes the place of a library");
+    }
+
+    #[test]
+    fn what_a_killed_run_left_is_removed() {
+        let base = tempfile::tempdir().unwrap();
+        let folder = open(base.path()).unwrap();
+        folder.write(&files(&[("blocks/A.py", "a"), ("specs/neutral/B.json", "b")]), finished()).unwrap();
+        // In the folder itself, in one that stays and in one that goes.
+        let left = ["", "blocks/", "specs/neutral/"].map(|place| base.path().join(format!("out/{place}{BEGUN}w4AOGa")));
+        left.iter().for_each(|path| fs::write(path, "half").unwrap());
+        folder.write(&files(&[("blocks/A.py", "a")]), finished()).unwrap();
+        assert!(left.iter().all(|path| !path.exists()) && !base.path().join("out/specs").exists());
     }
 
     #[test]

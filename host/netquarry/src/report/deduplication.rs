@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 use super::figures::{Bar, Segment, escaped, histogram, horizontal_bars};
 use super::parts::{document, figure};
-use crate::curation::Figures;
+use crate::curation::{Figures, Method};
 use crate::quantity::{human_count, human_things};
 
-/// The whole page. `title` says what was deduplicated, and `preset` how.
-pub fn html_of_deduplication(title: &str, preset: &str, figures: &Figures<'_>) -> String {
+/// The whole page. `title` says what was deduplicated.
+pub fn html_of_deduplication(title: &str, method: &Method<'_>, figures: &Figures<'_>) -> String {
     let tile = |number: usize, what: &str| format!("<div><b>{}</b><span>{what}</span></div>", human_count(number));
     let mut body = format!(
         "<div class=\"tiles\">{}{}{}{}</div>\n",
@@ -25,11 +25,12 @@ pub fn html_of_deduplication(title: &str, preset: &str, figures: &Figures<'_>) -
     }
     let largest = human_things(figures.largest_family, "model");
     let below =
-        format!("<p>Models that are alike are on one side. The largest family has {}.</p>\n", escaped(&largest));
+        format!("<p>{} are on one side. The largest family has {}.</p>\n", figures.family_is, escaped(&largest));
     let bars: Vec<Bar> = figures.splits.iter().map(|(split, count)| bar(split.name(), *count)).collect();
     figure(&mut body, "Splits", &horizontal_bars("Kept models by split", &bars, None), &below);
     body.push_str(&groups(figures));
-    document(title, &format!("Deduplicated by the preset {preset}"), &body)
+    let Method { preset, strategies } = method;
+    document(title, &format!("Deduplicated by the preset {preset}: {}", strategies.join(", ")), &body)
 }
 
 fn what_became(figures: &Figures<'_>) -> String {

@@ -81,6 +81,10 @@ pub struct CanonicalTokens {
     text: String,
     /// What each token is, and where its text ends.
     tokens: Vec<(CanonicalKind, u32)>,
+    /// Of each function but constructors, the places of its operators and calls in the order in which they are evaluated.
+    pub steps: Vec<Vec<u32>>,
+    /// Attributes by their numbers, and the places of the calls whose results they are.
+    pub made: Vec<(u32, u32)>,
 }
 
 impl CanonicalTokens {
@@ -96,6 +100,11 @@ impl CanonicalTokens {
     fn push(&mut self, kind: CanonicalKind, text: &str) {
         self.text.push_str(text);
         self.tokens.push((kind, u32::try_from(self.text.len()).expect("a statement is under 4 GiB")));
+    }
+
+    /// The place of the next token.
+    fn place(&self) -> u32 {
+        u32::try_from(self.tokens.len()).expect("a statement is under 4 GiB")
     }
 }
 

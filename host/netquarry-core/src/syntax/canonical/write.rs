@@ -34,6 +34,8 @@ struct Writer {
     classes: Vec<Class>,
     /// The number of the next local name of the outermost function.
     next_local: u32,
+    /// The order matters in which the function around computes.
+    counts_steps: bool,
 }
 
 struct Class {
@@ -87,10 +89,12 @@ impl Writer {
         match statement {
             Stmt::FunctionDef(node) => {
                 self.defined(&node.name);
+                self.steps_of(&node.name);
                 self.function("def", &node.decorator_list, &node.args, &node.body);
             }
             Stmt::AsyncFunctionDef(node) => {
                 self.defined(&node.name);
+                self.steps_of(&node.name);
                 self.function("async def", &node.decorator_list, &node.args, &node.body);
             }
             Stmt::ClassDef(node) => {
@@ -99,15 +103,18 @@ impl Writer {
             }
             Stmt::Assign(node) => {
                 self.fixed("=");
+                let place = self.tokens.place();
                 self.expression(&node.value, Numbers::Constant);
                 self.all(&node.targets);
+                if let [Expr::Attribute(_)] = node.targets.as_slice() {
+                    self.made(place, &node.value);
+                }
             }
-            Stmt::AugAssign(node) => {
-                self.operator(operator(node.op));
-                self.fixed("=");
-                self.expression(&node.value, Numbers::Constant);
-                self.one(&node.target);
-            }
+            Stmt::AugAssign(node) => self.operation(Kind::Operator, operator(node.op), |writer| {
+                writer.fixed("=");
+                writer.expression(&node.value, Numbers::Constant);
+                writer.one(&node.target);
+            }),
             Stmt::For(node) => self.loop_over("for", [&*node.iter, &*node.target], &node.body, &node.orelse),
             Stmt::AsyncFor(node) => {
                 self.loop_over("async for", [&*node.iter, &*node.target], &node.body, &node.orelse);
@@ -339,27 +346,28 @@ impl Writer {
             Expr::Constant(node) => self.constant(&node.value, numbers),
             Expr::Call(node) => self.call(node),
             Expr::BoolOp(node) => {
-                self.operator(if node.op == ast::BoolOp::And { "and" } else { "or" });
-                self.several("(", &node.values, ")", Numbers::Telling);
+                let operator = if node.op == ast::BoolOp::And { "and" } else { "or" };
+                self.operation(Kind::Operator, operator, |writer| {
+                    writer.several("(", &node.values, ")", Numbers::Telling);
+                });
             }
-            Expr::BinOp(node) => {
-                self.operator(operator(node.op));
-                self.expression(&node.left, Numbers::Constant);
+            Expr::BinOp(node) => self.operation(Kind::Operator, operator(node.op), |writer| {
+                writer.expression(&node.left, Numbers::Constant);
                 // Which power, and how many parts.
                 let tells = matches!(node.op, ast::Operator::FloorDiv | ast::Operator::Mod | ast::Operator::Pow);
-                self.expression(&node.right, if tells { Numbers::Telling } else { Numbers::Constant });
-            }
+                writer.expression(&node.right, if tells { Numbers::Telling } else { Numbers::Constant });
+            }),
             Expr::UnaryOp(node) => {
-                self.operator(match node.op {
+                let operator = match node.op {
                     ast::UnaryOp::Invert => "~",
                     ast::UnaryOp::Not => "not",
                     ast::UnaryOp::UAdd => "+x",
                     ast::UnaryOp::USub => "-x",
-                });
-                self.expression(&node.operand, numbers);
+                };
+                self.operation(Kind::Operator, operator, |writer| writer.expression(&node.operand, numbers));
             }
             Expr::Compare(node) => {
-                node.ops.iter().for_each(|compared| self.operator(comparison(*compared)));
+                node.ops.iter().for_each(|compared| self.tokens.push(Kind::Operator, comparison(*compared)));
                 self.one(&node.left);
                 self.all(&node.comparators);
             }
@@ -473,17 +481,18 @@ impl Writer {
 
     fn call(&mut self, node: &ast::ExprCall) {
         let called = parts::last_name(&node.func);
-        self.tokens.push(Kind::Call, called);
-        self.one(&node.func);
-        self.fixed("(");
-        // `super(Block, self)` is `super()`.
-        if !self.classes.last().is_some_and(|class| strip::is_own_super(node, &class.name)) {
-            let constructs = called.trim_start_matches('_').starts_with(char::is_uppercase) || called == "dict";
-            let numbers = if constructs { Numbers::Constant } else { Numbers::Telling };
-            node.args.iter().for_each(|argument| self.expression(argument, numbers));
-            self.keywords(&node.keywords, Numbers::Constant);
-        }
-        self.fixed(")");
+        self.operation(Kind::Call, called, |writer| {
+            writer.one(&node.func);
+            writer.fixed("(");
+            // `super(Block, self)` is `super()`.
+            if !writer.classes.last().is_some_and(|class| strip::is_own_super(node, &class.name)) {
+                let constructs = called.trim_start_matches('_').starts_with(char::is_uppercase) || called == "dict";
+                let numbers = if constructs { Numbers::Constant } else { Numbers::Telling };
+                node.args.iter().for_each(|argument| writer.expression(argument, numbers));
+                writer.keywords(&node.keywords, Numbers::Constant);
+            }
+            writer.fixed(")");
+        });
     }
 
     fn keywords(&mut self, keywords: &[ast::Keyword], numbers: Numbers) {
@@ -517,8 +526,36 @@ impl Writer {
         }
     }
 
-    fn operator(&mut self, operator: &str) {
-        self.tokens.push(Kind::Operator, operator);
+    /// An operator or a call: it is evaluated behind its operands.
+    fn operation(&mut self, kind: Kind, text: &str, operands: impl FnOnce(&mut Self)) {
+        let place = self.tokens.place();
+        self.tokens.push(kind, text);
+        operands(self);
+        if let Some(steps) = self.tokens.steps.last_mut().filter(|_| self.counts_steps) {
+            steps.push(place);
+        }
+    }
+
+    /// The steps that follow are those of a function of this name, unless it stands in another one. In which order a
+    /// constructor makes its layers does not matter.
+    fn steps_of(&mut self, name: &str) {
+        if !self.scopes.iter().any(|scope| matches!(scope, Scope::Function(_))) {
+            self.counts_steps = name != "__init__";
+            self.tokens.steps.extend(self.counts_steps.then(Vec::new));
+        }
+    }
+
+    /// Notes that the attribute that has been written last is what the call at `place` gives, or one of those behind that.
+    fn made(&mut self, place: u32, value: &Expr) {
+        let Some((Kind::OwnAttribute(number), _)) = self.tokens.tokens.last().copied() else { return };
+        let is_call = |place: &u32| self.tokens.tokens[*place as usize].0 == Kind::Call;
+        let places: Vec<u32> = match value {
+            Expr::Call(_) => vec![place],
+            // `Scale(width) if scales else nn.Identity()`
+            Expr::IfExp(_) => (place..self.tokens.place()).filter(is_call).collect(),
+            _ => Vec::new(),
+        };
+        self.tokens.made.extend(places.into_iter().map(|place| (number, place)));
     }
 
     /// A name, or what has an attribute.

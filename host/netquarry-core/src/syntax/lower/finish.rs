@@ -2,8 +2,8 @@
 
 use super::{Draft, Lookup, Lowerer, MutationCandidate, Use, empty_statement};
 use crate::facts::{
-    Effect, FileFacts, LocalValue, Mutation, MutationKind, Reference, ReferenceBinding, Scope, ScopeId, ScopeKind, Statement,
-    StatementKind, Symbol,
+    Effect, FileFacts, LocalValue, Mutation, MutationKind, Reference, ReferenceBinding, Scope, ScopeId, ScopeKind,
+    Statement, StatementKind, Symbol,
 };
 use crate::syntax::scopes::{MODULE, Resolution};
 

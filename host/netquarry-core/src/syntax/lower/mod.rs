@@ -27,8 +27,8 @@ use super::parse::Module;
 use super::scopes::{self, MODULE, ScopeNode, ScopeTree, SymbolTable};
 use super::text::{Span, Text};
 use crate::facts::{
-    Access, Assigns, Attribute, Binding, BindingKind, Evaluation, Exports, FileFacts, FunctionFacts, Guard,
-    LocalValue, MutationKind, Role, ScopeId, ScopeKind, Statement, StatementKind, Suite, Symbol, WrittenValue,
+    Access, Assigns, Attribute, Binding, BindingKind, Evaluation, Exports, FileFacts, FunctionFacts, Guard, LocalValue,
+    MutationKind, Role, ScopeId, ScopeKind, Statement, StatementKind, Suite, Symbol, WrittenValue,
 };
 use crate::source::TextRange;
 

@@ -23,10 +23,11 @@ use crate::spool::Spool;
 use crate::table::{Align, STRONG, Table};
 
 /// What the strategies shingle by: the default preset and NN-DUP.
-const SHINGLINGS: [Shingling; 5] = [
+const SHINGLINGS: [Shingling; 6] = [
     Shingling { normalisation: Normalisation::Canonical(CanonicalView::Digest), width: 1 },
     Shingling { normalisation: Normalisation::Canonical(CanonicalView::Tokens), width: 5 },
     Shingling { normalisation: Normalisation::Canonical(CanonicalView::Operations), width: 1 },
+    Shingling { normalisation: Normalisation::Canonical(CanonicalView::Steps), width: 1 },
     Shingling { normalisation: Normalisation::Canonical(CanonicalView::ReachedOperations), width: 1 },
     Shingling { normalisation: Normalisation::NnDup, width: 10 },
 ];

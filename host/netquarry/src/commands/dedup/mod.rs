@@ -14,7 +14,7 @@ use super::{Ending, command_line};
 use crate::arguments::{DedupCommand, DedupRunArguments};
 use crate::configuration::Settings;
 use crate::console::Console;
-use crate::curation::{self, Curation, DECISIONS};
+use crate::curation::{self, Curation, DECISIONS, Figures, Method};
 use crate::driver::curate::{Contender, curate};
 use crate::driver::plugins::Plugins;
 use crate::library::folder::OutputFolder;
@@ -47,11 +47,12 @@ fn run(arguments: &DedupRunArguments, settings: &Settings, console: &Console) ->
     let spool = Arc::new(Spool::new(&settings.cache_dir)?);
     let mut all = Models::read(&input, &spool)?;
     let is_included = |name: &str| arguments.includes.is_empty() || begins_with_any(name, &arguments.includes);
+    let read = all.models.len();
     all.models.retain(|model| is_included(&model.contender.name));
     let Models { models, unreadable } = &all;
     unreadable.iter().for_each(|problem| console.error(problem));
     if models.is_empty() {
-        return Err(nothing_in(&input));
+        return Err(if read == 0 { nothing_in(&input) } else { nothing_included(&input, read, &arguments.includes) });
     }
     let strategies = Plugins::load_dedup(&settings)?;
     let pool = threads(&settings)?;
@@ -63,10 +64,13 @@ fn run(arguments: &DedupRunArguments, settings: &Settings, console: &Console) ->
         let record =
             RunRecord { contents: Contents::Deduplicated, state: State::Finished, ended: Some(now()), ..record };
         let curation = pool.install(|| Curation::new(&all, &curated, layout, &arguments.upweights));
-        let files = curation.files(&spool, &curation::title(&input), &arguments.preset);
+        let method = Method { preset: &arguments.preset, strategies: &settings.plugins.dedup };
+        let files = curation.files(&spool, &curation::title(&input), &method);
         spool.check()?;
         folder.write(&files, record)?;
-        let kept = human_things(curation.figures().kept, "kept file");
+        let figures = curation.figures();
+        warn_of_empty_splits(console, &figures);
+        let kept = human_things(figures.kept, "kept file");
         console.status("Wrote", &format!("{kept}, {DECISIONS} and the report to `{}`", folder.path().display()));
     }
     let rows: Vec<DuplicateRow> =
@@ -89,6 +93,26 @@ fn folder_for(out: &Path, input: &Path, settings: &Settings) -> Result<OutputFol
             .help("name another folder with --out"));
     }
     OutputFolder::open(out, Contents::Deduplicated, &settings.cache_dir.join("locks"))
+}
+
+/// So few models cannot be on all sides anyhow.
+const FEW: usize = 10;
+
+fn warn_of_empty_splits(console: &Console, figures: &Figures<'_>) {
+    let empty = figures.empty_splits();
+    if figures.kept >= FEW && !empty.is_empty() {
+        let what = format!("No model is in {} of the split", empty.join(" or "));
+        let largest = human_things(figures.largest_family, "model");
+        let why = format!("a family is on one side as a whole, and the largest of {} has {largest}", figures.families);
+        console.warn(&Problem::new(what).because(why).help(format!("split by `family` of {DECISIONS} otherwise")));
+    }
+}
+
+fn nothing_included(input: &Path, read: usize, includes: &[String]) -> Problem {
+    let prefixes = includes.iter().map(|prefix| format!("`{prefix}`")).collect::<Vec<_>>().join(" or ");
+    let of = human_things(read, "model");
+    Problem::new(format!("Of {of} in `{}` none has a name that begins with {prefixes}", input.display()))
+        .help("--include compares letters and digits; leave it away to take all")
 }
 
 fn nothing_in(input: &Path) -> Problem {

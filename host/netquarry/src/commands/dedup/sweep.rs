@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::strategies::with_preset;
 use super::{human_things, nothing_in, threads};
-use crate::arguments::DedupSweepArguments;
+use crate::arguments::{DedupSweepArguments, SWEPT};
 use crate::commands::Ending;
 use crate::configuration::{PluginOrder, Settings};
 use crate::console::{Console, Format};
@@ -53,6 +53,14 @@ pub(super) fn sweep(
     if ![LEXICAL, STRUCTURAL].iter().any(|wanted| used.iter().any(|name| name == wanted)) {
         return Err(Problem::new(format!("There is no threshold to move: neither {LEXICAL} nor {STRUCTURAL} is used"))
             .help("name one of them under `[plugins]` in netquarry.toml"));
+    }
+    for (strategy, thresholds, option) in
+        [(LEXICAL, &arguments.lexical, "--lexical"), (STRUCTURAL, &arguments.structural, "--structural")]
+    {
+        if *thresholds != SWEPT && !used.iter().any(|name| name == strategy) {
+            return Err(Problem::new(format!("{option} moves the threshold of {strategy}, which is not used"))
+                .help("take --preset nn-dup, or name it under `[plugins]` in netquarry.toml"));
+        }
     }
     let input = arguments.input.clone().unwrap_or_else(|| settings.out.clone());
     let spool = Arc::new(Spool::new(&settings.cache_dir)?);
