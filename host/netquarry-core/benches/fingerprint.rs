@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use netquarry_core::dedup::{BlockSet, BlockSummary, Code, Normalisation, Shingling};
 use netquarry_core::fingerprint::banding::NN_DUP;
 use netquarry_core::fingerprint::blocks::CodeBlocks;
+use netquarry_core::fingerprint::shelf::InMemory;
 use netquarry_core::fingerprint::shingles::Shingles;
 use netquarry_core::fingerprint::tokens::normalised_tokens;
 use netquarry_core::syntax::{self, OutlineKind, PARSER_STACK_BYTES};
@@ -47,10 +48,11 @@ fn run(folders: &[PathBuf]) {
     println!("{count} distinct shingles");
     drop((tokens, shingles));
 
-    let blocks = CodeBlocks::new(classes.into_iter().map(|code| (summary(&code), Code::from(Arc::from(code)))));
+    let blocks = classes.into_iter().map(|code| (summary(&code), Code::from(Arc::from(code))));
+    let blocks = CodeBlocks::new(blocks, Arc::new(InMemory::default()));
     let all: Vec<u32> = (0..blocks.len()).collect();
     let pairs = measure("signatures and candidate pairs", || blocks.candidate_pairs(&all, SHINGLING, NN_DUP));
-    let again = measure("candidate pairs from stored signatures", || blocks.candidate_pairs(&all, SHINGLING, NN_DUP));
+    let again = measure("candidate pairs from stored keys", || blocks.candidate_pairs(&all, SHINGLING, NN_DUP));
     assert_eq!(pairs, again);
     let similar = measure("exact Jaccard of the candidates", || {
         let similarity = |(first, second): &&(u32, u32)| blocks.jaccard(*first, &[*second], SHINGLING)[0];

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::source::TextRange;
 
 /// Changes whenever the meaning or the layout of the facts does: stored facts of another version are made anew.
-pub const FACTS_VERSION: u32 = 12;
+pub const FACTS_VERSION: u32 = 13;
 
 /// An index into [`FileFacts::symbols`]: a name, or a dotted path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -162,14 +162,17 @@ pub struct Statement {
     pub local_values: Vec<LocalValue>,
 }
 
-/// A parameter's default, the value of an assignment, or what a loop or comprehension begins with; nothing else in the
-/// function or comprehension binds the name.
+/// A parameter's default, the value of an assignment, or what a loop or comprehension begins with. Nothing else binds the
+/// name, and no statement in sight fills what it stands for, as `layers.append(block)` and `plan["width"] = 3` do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LocalValue {
     /// The function's or comprehension's.
     pub scope: ScopeId,
     pub name: Symbol,
     pub value: WrittenValue,
+    /// The names of functions and comprehensions that the expression uses, each with the scope that binds it; without
+    /// those that it binds itself.
+    pub needs: Box<[(Symbol, ScopeId)]>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -185,13 +188,10 @@ pub struct WrittenValue {
 impl WrittenValue {
     /// As an expression of the file's `text`.
     pub fn expression(&self, text: &str) -> String {
-        let whole = self.range.slice(text);
-        let whole = match (self.first, &*self.places) {
-            (true, _) => format!("next(iter({whole}))"),
-            (false, []) => whole.to_owned(),
-            (false, _) => format!("({whole})"),
-        };
-        self.places.iter().fold(whole, |whole, place| format!("{whole}[{place}]"))
+        // A tuple may stand there without its brackets, and an expression of several lines without those around it.
+        let whole = format!("({})", self.range.slice(text));
+        let whole = if self.first { format!("next(iter({whole}))") } else { whole };
+        self.places.iter().fold(whole, |whole, place| format!("tuple({whole})[{place}]"))
     }
 }
 

@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use netquarry_core::dedup::CodeText;
+use netquarry_core::fingerprint::shelf::Shelf;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -25,7 +26,7 @@ pub struct Spool {
     /// The folder in which it has no name.
     folder: PathBuf,
     end: AtomicU64,
-    /// Why a code could not be read, where nobody could be told.
+    /// Why something could not be kept or read, where nobody could be told.
     unread: Mutex<Option<Problem>>,
 }
 
@@ -84,12 +85,18 @@ impl Spool {
         value.map_err(|error| self.unreadable(error))
     }
 
-    /// Whether every code could be read that was asked for through a [`SpooledCode`].
+    /// Whether everything could be kept and read that kernels asked for, as a [`Shelf`] or through a [`SpooledCode`].
     ///
     /// # Errors
-    /// One was not, and nothing that was made of it counts.
+    /// Something could not, and nothing that was computed counts.
     pub fn check(&self) -> Result<(), Problem> {
         self.unread.lock().expect("no panic while it is held").take().map_or(Ok(()), Err)
+    }
+
+    /// Keeps the first problem, and gives something instead of what is missing.
+    fn remember<T: Default>(&self, problem: Problem) -> T {
+        self.unread.lock().expect("no panic while it is held").get_or_insert(problem);
+        T::default()
     }
 
     fn read<T: ?Sized>(&self, place: Spooled<T>) -> io::Result<Vec<u8>> {
@@ -137,11 +144,20 @@ pub struct SpooledCode {
 
 impl CodeText for SpooledCode {
     fn read(&self) -> Arc<str> {
-        let text = self.spool.text(self.text).unwrap_or_else(|problem| {
-            self.spool.unread.lock().expect("no panic while it is held").get_or_insert(problem);
-            String::new()
-        });
-        Arc::from(text)
+        Arc::from(self.spool.text(self.text).unwrap_or_else(|problem| self.spool.remember(problem)))
+    }
+}
+
+impl Shelf for Spool {
+    fn put(&self, bytes: &[u8]) -> u64 {
+        self.put(bytes).map_or_else(|problem| self.remember(problem), |place| place.start)
+    }
+
+    fn get(&self, start: u64, bytes: &mut [u8]) {
+        if let Err(error) = self.file.read_exact_at(bytes, start) {
+            bytes.fill(0);
+            self.remember(self.unreadable(error))
+        }
     }
 }
 
@@ -198,5 +214,10 @@ mod tests {
         let problem = spool.put(b"text").expect_err("there is no room");
         assert_eq!(problem.to_string(), "Could not write a temporary file in `cache`");
         assert!(problem.help_text().expect("there is advice").contains("--cache-dir"));
+        assert_eq!(Shelf::put(&spool, b"text"), 0);
+        assert_eq!(spool.check().expect_err("there is no room").to_string(), problem.to_string());
+        let mut bytes = [1; 4];
+        Shelf::get(&spool, 1000, &mut bytes);
+        assert!(bytes == [0; 4] && spool.check().is_err());
     }
 }

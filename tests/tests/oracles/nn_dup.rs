@@ -9,6 +9,7 @@ use std::sync::Arc;
 use netquarry_core::dedup::{BlockSet, BlockSummary, Code, HashFamily, Hashing, Normalisation, Shingling};
 use netquarry_core::fingerprint::blocks::CodeBlocks;
 use netquarry_core::fingerprint::minhash::signature;
+use netquarry_core::fingerprint::shelf::InMemory;
 use netquarry_core::fingerprint::shingles::Shingles;
 use netquarry_core::fingerprint::structure::structure;
 use netquarry_core::fingerprint::tokens::{class_tokens, code_tokens, normalised_tokens};
@@ -89,7 +90,7 @@ fn assert_kernels_agree(responses: &[Response]) {
         sha256: [0; 32],
     };
     let codes = responses.iter().map(|response| Code::from(Arc::from(response.code.as_str())));
-    let blocks = CodeBlocks::new(names.iter().map(summary).zip(codes));
+    let blocks = CodeBlocks::new(names.iter().map(summary).zip(codes), Arc::new(InMemory::default()));
     for (number, (Response { code, from, .. }, name)) in (0..).zip(responses.iter().zip(&names)) {
         let tokens = [normalised_tokens(code), code_tokens(code, name), class_tokens(code, name)];
         for (normalisation, tokens) in Normalisation::ALL.into_iter().zip(&tokens) {

@@ -1,6 +1,8 @@
 //! Locality-sensitive hashing over signatures that are there already, with bands that are chosen at run time.
 
 use std::collections::{BTreeMap, HashMap};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::ops::Range;
 
 use petgraph::unionfind::UnionFind;
 use rayon::prelude::*;
@@ -12,67 +14,90 @@ use crate::dedup::{Banding, HashFamily, Hashing};
 pub const NN_DUP: Banding =
     Banding { hashing: Hashing { family: HashFamily::Datasketch1, permutations: 256 }, bands: 13, rows: 19 };
 
-/// A block's number, and its signature.
-pub type Member<'s> = (u32, &'s [u32]);
+/// So many bands are looked at together.
+const PASS: usize = 8;
 
-/// The pairs that agree in all rows of some band, each once, the smaller number first, sorted. Members are ascending by
-/// number. All pairs of one band's bucket are listed, so a strategy takes exact copies out before.
-pub fn candidate_pairs(members: &[Member<'_>], banding: Banding) -> Vec<(u32, u32)> {
-    let rows = banding.rows as usize;
-    let mut pairs: Vec<(u32, u32)> =
-        (0..banding.bands as usize).into_par_iter().flat_map_iter(|band| band_pairs(members, band, rows)).collect();
-    pairs.sort_unstable();
+/// Digests of some consecutive bands of a signature; 0 for those that it does not have.
+pub(super) type Keys = [u64; PASS];
+
+/// One digest for each band. Two different bands share theirs with a probability of 5 in 10^20, and what comes of it is
+/// one more candidate.
+pub(super) fn keys(signature: &[u32], banding: Banding) -> Vec<u64> {
+    let digest = |band: &[u32]| {
+        let mut hasher = DefaultHasher::new();
+        band.hash(&mut hasher);
+        hasher.finish()
+    };
+    signature.chunks_exact(banding.rows as usize).take(banding.bands as usize).map(digest).collect()
+}
+
+/// The bands in passes, one after the other: `keys_of` gives the keys of all members for the bands of a pass, and what
+/// stays in memory is no more than that.
+pub(super) fn passes(
+    banding: Banding,
+    keys_of: impl Fn(Range<usize>) -> Vec<Keys>,
+) -> impl Iterator<Item = (usize, Vec<Keys>)> {
+    let bands = banding.bands as usize;
+    let starts = (0..bands).step_by(PASS);
+    starts.map(move |start| start..bands.min(start + PASS)).map(move |bands| (bands.len(), keys_of(bands)))
+}
+
+/// The places of the members that agree in a band, bucket by bucket, of two at least; each ascending.
+pub(super) fn buckets(keys: &[Keys], band: usize) -> Vec<Vec<usize>> {
+    let mut order: Vec<(u64, usize)> = keys.iter().map(|keys| keys[band]).zip(0..).collect();
+    order.par_sort_unstable();
+    let buckets = order.chunk_by(|(first, _), (second, _)| first == second).filter(|bucket| bucket.len() > 1);
+    buckets.map(|bucket| bucket.iter().map(|(_, place)| *place).collect()).collect()
+}
+
+/// Whether two members agree in an earlier band of the same pass.
+pub(super) fn agree_before(keys: &[Keys], band: usize, first: usize, second: usize) -> bool {
+    keys[first][..band].iter().zip(&keys[second][..band]).any(|(first, second)| first == second)
+}
+
+/// The pairs of places that agree in all rows of some band, each once, the smaller one first, sorted. All pairs of one
+/// band's bucket are listed, so a strategy takes exact copies out before.
+pub(super) fn candidate_pairs(banding: Banding, keys_of: impl Fn(Range<usize>) -> Vec<Keys>) -> Vec<(usize, usize)> {
+    let mut pairs = Vec::new();
+    for (bands, keys) in passes(banding, keys_of) {
+        let found = (0..bands).into_par_iter().flat_map_iter(|band| pairs_of_band(&keys, band));
+        pairs.par_extend(found);
+        pairs.par_sort_unstable();
+        pairs.dedup();
+    }
     pairs
 }
 
-/// The members that agree in all rows of some band with each other, directly or through others: groups of two at least, each
-/// ascending, in the order of their first ones.
-pub fn candidate_groups(members: &[Member<'_>], banding: Banding) -> Vec<Vec<u32>> {
-    let rows = banding.rows as usize;
-    // Places among the members, of whom each one points to the one before it in its bucket.
-    let links: Vec<Vec<(usize, usize)>> =
-        (0..banding.bands as usize).into_par_iter().map(|band| band_links(members, band, rows)).collect();
-    let mut sets = UnionFind::<usize>::new(members.len());
-    for (first, second) in links.into_iter().flatten() {
-        sets.union(first, second);
-    }
-    let mut groups: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
-    let mut first_of = HashMap::new();
-    for (place, (number, _)) in members.iter().enumerate() {
-        let first = *first_of.entry(sets.find_mut(place)).or_insert(place);
-        groups.entry(first).or_default().push(*number);
-    }
-    groups.into_values().filter(|group| group.len() > 1).collect()
-}
-
-fn band_links(members: &[Member<'_>], band: usize, rows: usize) -> Vec<(usize, usize)> {
-    let band = band * rows..(band + 1) * rows;
-    let mut last_in_bucket: HashMap<&[u32], usize> = HashMap::new();
-    let signatures = members.iter().enumerate();
-    signatures
-        .filter_map(|(place, (_, signature))| Some((last_in_bucket.insert(&signature[band.clone()], place)?, place)))
-        .collect()
-}
-
-/// The pairs that agree in this band and in none before it.
-fn band_pairs(members: &[Member<'_>], band: usize, rows: usize) -> Vec<(u32, u32)> {
-    let agree = |a: Member<'_>, b: Member<'_>, band: usize| {
-        let band = band * rows..(band + 1) * rows;
-        a.1[band.clone()] == b.1[band]
+fn pairs_of_band(keys: &[Keys], band: usize) -> impl Iterator<Item = (usize, usize)> {
+    let pairs = |bucket: Vec<usize>| {
+        let places = 0..bucket.len();
+        let all = places.flat_map(move |second| (0..second).map(move |first| (first, second)));
+        all.map(move |(first, second)| (bucket[first], bucket[second]))
     };
-    let mut order = members.to_vec();
-    order.sort_by(|a, b| a.1[band * rows..(band + 1) * rows].cmp(&b.1[band * rows..(band + 1) * rows]));
-    let mut pairs = Vec::new();
-    for bucket in order.chunk_by(|a, b| agree(*a, *b, band)) {
-        for (index, first) in bucket.iter().enumerate() {
-            for second in &bucket[index + 1..] {
-                if !(0..band).any(|earlier| agree(*first, *second, earlier)) {
-                    pairs.push((first.0, second.0));
-                }
-            }
+    let all = buckets(keys, band).into_iter().flat_map(pairs);
+    all.filter(move |(first, second)| !agree_before(keys, band, *first, *second))
+}
+
+/// The places of `count` members that agree in all rows of some band with each other, directly or through others: groups of
+/// two at least, each ascending, in the order of their first ones.
+pub(super) fn candidate_groups(
+    count: usize,
+    banding: Banding,
+    keys_of: impl Fn(Range<usize>) -> Vec<Keys>,
+) -> Vec<Vec<usize>> {
+    let mut sets = UnionFind::<usize>::new(count);
+    for (bands, keys) in passes(banding, keys_of) {
+        for bucket in (0..bands).flat_map(|band| buckets(&keys, band)) {
+            bucket.windows(2).for_each(|pair| _ = sets.union(pair[0], pair[1]));
         }
     }
-    pairs
+    let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    let mut first_of = HashMap::new();
+    for place in 0..count {
+        let first = *first_of.entry(sets.find_mut(place)).or_insert(place);
+        groups.entry(first).or_default().push(place);
+    }
+    groups.into_values().filter(|group| group.len() > 1).collect()
 }
 
 #[cfg(test)]
@@ -157,10 +182,51 @@ mod tests {
     fn members_that_agree_in_a_band_are_candidates_once() {
         let banding = Banding { bands: 2, rows: 2, ..NN_DUP };
         let signatures = [[1, 2, 3, 4], [1, 2, 3, 4], [9, 9, 3, 4], [1, 9, 9, 4], [2, 1, 4, 3]];
-        let members: Vec<Member<'_>> = [2, 3, 5, 7, 11].into_iter().zip(signatures.iter().map(|s| &s[..])).collect();
-        assert_eq!(candidate_pairs(&members, banding), [(2, 3), (2, 5), (3, 5)]);
-        assert_eq!(candidate_pairs(&[], banding), []);
-        assert_eq!(candidate_groups(&members, banding), [[2, 3, 5]]);
-        assert!(candidate_groups(&[], banding).is_empty());
+        let keys = keys_of(&signatures, banding);
+        assert_eq!(candidate_pairs(banding, &keys), [(0, 1), (0, 2), (1, 2)]);
+        assert_eq!(candidate_groups(5, banding, &keys), [[0, 1, 2]]);
+        let none = |_| Vec::new();
+        assert!(candidate_pairs(banding, none).is_empty() && candidate_groups(0, banding, none).is_empty());
+    }
+
+    /// Bands of several passes against every pair and every row.
+    #[test]
+    fn candidates_are_those_of_brute_force() {
+        let banding = Banding { bands: 19, rows: 2, ..NN_DUP };
+        let value = |place: u32, row: u32| (place + 1) * 40_503 % (7 + row) / 3;
+        let signatures: Vec<[u32; 38]> =
+            (0..60).map(|place| std::array::from_fn(|row| value(place, row as u32))).collect();
+        let agree = |(first, second): &(usize, usize)| {
+            let bands = signatures[*first].chunks(2).zip(signatures[*second].chunks(2));
+            bands.into_iter().any(|(first, second)| first == second)
+        };
+        let all = (0..60).flat_map(|first| (first + 1..60).map(move |second| (first, second)));
+        let expected: Vec<(usize, usize)> = all.filter(agree).collect();
+        assert!(!expected.is_empty() && expected.len() < 60 * 59 / 2, "{}", expected.len());
+        let keys = keys_of(&signatures, banding);
+        assert_eq!(candidate_pairs(banding, &keys), expected);
+        let mut sets = UnionFind::<usize>::new(60);
+        expected.iter().for_each(|(first, second)| _ = sets.union(*first, *second));
+        for (first, second) in
+            candidate_groups(60, banding, &keys).iter().flat_map(|group| group.iter().zip(&group[1..]))
+        {
+            assert!(sets.equiv(*first, *second));
+        }
+        let grouped: usize = candidate_groups(60, banding, &keys).iter().map(Vec::len).sum();
+        let paired: std::collections::BTreeSet<_> =
+            expected.iter().flat_map(|(first, second)| [first, second]).collect();
+        assert_eq!(grouped, paired.len());
+    }
+
+    fn keys_of<const N: usize>(signatures: &[[u32; N]], banding: Banding) -> impl Fn(Range<usize>) -> Vec<Keys> {
+        let all: Vec<Vec<u64>> = signatures.iter().map(|signature| keys(signature, banding)).collect();
+        move |bands| {
+            let of_pass = |keys: &Vec<u64>| {
+                let mut pass = Keys::default();
+                pass[..bands.len()].copy_from_slice(&keys[bands.clone()]);
+                pass
+            };
+            all.iter().map(of_pass).collect()
+        }
     }
 }

@@ -1,16 +1,20 @@
 //! A [`BlockSet`] over codes, which computes what is asked for and keeps it.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::cell::LazyCell;
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
+use petgraph::unionfind::UnionFind;
 use rayon::prelude::*;
 
-use super::banding::{self, Member};
+use super::banding::{self, Keys};
 use super::canonical;
 use super::memo::Memo;
 use super::minhash::{self, Signature};
-use super::numbers::{self, NumberSet, Numbers};
 use super::region;
+use super::shelf::{Shelf, ShelvedSet, ShelvedStructure, Words};
 use super::shingles::Shingles;
 use super::statement::Rule;
 use super::statements::{self, Passages, Placed, Statements};
@@ -20,26 +24,30 @@ use crate::dedup::{
     Banding, BlockSet, BlockSummary, CanonicalView, Code, Hashing, Normalisation, Shingling, SimilarPair, Structure,
 };
 
-/// Codes are read and tokens made anew whenever they are asked for; shingles (a few bytes for each
-/// statement, and some twenty for each different one of all codes), signatures (512 or 1,024 bytes) and structures are
-/// kept once made, and so, within bounds, is what was read of the statements that the codes consist of. What concerns
-/// many blocks runs on the current rayon pool, whose threads need a stack of [`crate::syntax::PARSER_STACK_BYTES`], as
-/// the calling thread does.
-#[derive(Default)]
+/// Codes are read and tokens made anew whenever they are asked for. Sets of shingles, keys of bands and structures are made
+/// once and kept on a [`Shelf`]; in memory are the summaries, some 50 bytes for each of those, and within bounds what was
+/// read of the statements that the codes consist of. What concerns many blocks runs on the current rayon pool, whose threads
+/// need a stack of [`crate::syntax::PARSER_STACK_BYTES`], as the calling thread does.
 pub struct CodeBlocks {
     blocks: Vec<Arc<CodeBlock>>,
     /// How many of them are left.
     left: u32,
-    statements: Arc<Statements>,
+    common: Arc<Common>,
+}
+
+/// What the blocks have in common.
+struct Common {
+    statements: Statements,
+    shelf: Arc<dyn Shelf>,
 }
 
 struct CodeBlock {
     position: u32,
     summary: BlockSummary,
     code: Code,
-    shingles: Memo<Shingling, NumberSet>,
-    signatures: Memo<(Shingling, Hashing), Signature>,
-    structure: OnceLock<Structure>,
+    shingles: Memo<Shingling, ShelvedSet>,
+    keys: Memo<(Shingling, Banding), Words>,
+    structure: OnceLock<ShelvedStructure>,
 }
 
 /// What is compared of a code.
@@ -50,10 +58,10 @@ enum Compared {
 }
 
 impl Compared {
-    fn shingles(&self, numbers: &Numbers) -> NumberSet {
+    fn shingles(&self) -> Cow<'_, Shingles> {
         match self {
-            Self::InPassages(passages) => passages.numbers(numbers),
-            Self::AtOnce(shingles) => numbers.set(shingles.hashes()),
+            Self::InPassages(passages) => Cow::Owned(passages.shingles()),
+            Self::AtOnce(shingles) => Cow::Borrowed(shingles),
         }
     }
 
@@ -66,19 +74,19 @@ impl Compared {
 }
 
 impl CodeBlocks {
-    /// Numbers the blocks in the order in which they come.
-    pub fn new(blocks: impl IntoIterator<Item = (BlockSummary, Code)>) -> Self {
+    /// Numbers the blocks in the order in which they come. What is computed of them goes to the shelf.
+    pub fn new(blocks: impl IntoIterator<Item = (BlockSummary, Code)>, shelf: Arc<dyn Shelf>) -> Self {
         let block = |(position, (summary, code))| CodeBlock {
             position,
             summary,
             code,
             shingles: Memo::default(),
-            signatures: Memo::default(),
+            keys: Memo::default(),
             structure: OnceLock::new(),
         };
         let blocks: Vec<Arc<CodeBlock>> = (0..).zip(blocks).map(block).map(Arc::new).collect();
         let left = u32::try_from(blocks.len()).expect("blocks are numbered with 32 bits");
-        Self { blocks, left, statements: Arc::default() }
+        Self { blocks, left, common: Arc::new(Common { statements: Statements::default(), shelf }) }
     }
 
     /// The same blocks, numbered anew: those of which `is_left` says so, and behind them the others. What was computed for
@@ -88,36 +96,100 @@ impl CodeBlocks {
         let (left, removed): (Vec<_>, Vec<_>) = numbered.partition(|(number, _)| is_left(*number));
         let count = u32::try_from(left.len()).expect("blocks are numbered with 32 bits");
         let blocks = left.into_iter().chain(removed).map(|(_, block)| Arc::clone(block)).collect();
-        Self { blocks, left: count, statements: Arc::clone(&self.statements) }
+        Self { blocks, left: count, common: Arc::clone(&self.common) }
+    }
+
+    /// Pairs of members by which everything hangs together that candidates of at least this similarity connect, directly or
+    /// through others; none is there that the others connect already.
+    pub fn links(&self, members: &[u32], shingling: Shingling, banding: Banding, similarity: f64) -> Vec<(u32, u32)> {
+        let mut sets = UnionFind::<usize>::new(members.len());
+        let mut links = Vec::new();
+        for (bands, keys) in banding::passes(banding, |bands| self.keys(members, shingling, banding, bands)) {
+            for band in 0..bands {
+                let is_new = |first, second| !banding::agree_before(&keys, band, first, second);
+                let shingles = |place: usize| self.shingles(members[place], shingling).get(self.shelf());
+                let is_link = |first: &Shingles, second: usize| {
+                    self.shingles(members[second], shingling).jaccard(self.shelf(), first) >= similarity
+                };
+                // The members of one bucket are in no other one.
+                let buckets = banding::buckets(&keys, band).into_par_iter();
+                let found: Vec<(usize, usize)> = buckets
+                    .flat_map_iter(|bucket| links_of_bucket(&bucket, &sets, is_new, shingles, is_link))
+                    .collect();
+                found.iter().for_each(|(first, second)| _ = sets.union(*first, *second));
+                links.extend(found.into_iter().map(|(first, second)| (members[first], members[second])));
+            }
+        }
+        links
     }
 
     fn block(&self, block: u32) -> &CodeBlock {
         &self.blocks[block as usize]
     }
 
-    fn shingles(&self, block: u32, shingling: Shingling) -> Arc<NumberSet> {
-        self.block(block).shingles(shingling, &self.statements)
+    fn shelf(&self) -> &dyn Shelf {
+        &*self.common.shelf
     }
 
-    fn signature_of(&self, block: u32, shingling: Shingling, hashing: Hashing) -> Arc<Signature> {
-        self.block(block).signature(shingling, hashing, &self.statements)
+    fn shingles(&self, block: u32, shingling: Shingling) -> ShelvedSet {
+        self.block(block).shingles(shingling, &self.common)
     }
 
-    fn signatures(&self, members: &[u32], shingling: Shingling, banding: Banding) -> Vec<Arc<Signature>> {
-        members.par_iter().map(|member| self.signature_of(*member, shingling, banding.hashing)).collect()
+    /// For each member the keys of some bands.
+    fn keys(&self, members: &[u32], shingling: Shingling, banding: Banding, bands: Range<usize>) -> Vec<Keys> {
+        let of_member = |member: &u32| {
+            let mut keys = Keys::default();
+            let all = self.block(*member).keys(shingling, banding, &self.common);
+            all.get(self.shelf(), bands.start, &mut keys[..bands.len()]);
+            keys
+        };
+        members.par_iter().map(of_member).collect()
     }
 
-    fn block_structure(&self, block: u32) -> &Structure {
-        self.block(block).structure(&self.statements)
+    fn block_structure(&self, block: u32) -> ShelvedStructure {
+        self.block(block).structure(&self.common)
     }
 }
 
+/// The pairs in a bucket that connect what nothing connects yet.
+fn links_of_bucket(
+    bucket: &[usize],
+    sets: &UnionFind<usize>,
+    is_new: impl Fn(usize, usize) -> bool,
+    shingles: impl Fn(usize) -> Shingles,
+    is_link: impl Fn(&Shingles, usize) -> bool,
+) -> Vec<(usize, usize)> {
+    let mut parts: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    bucket.iter().for_each(|place| parts.entry(sets.find(*place)).or_default().push(*place));
+    let mut links = Vec::new();
+    let mut joined: Vec<Vec<usize>> = Vec::new();
+    for mut part in parts.into_values() {
+        let link_to = |others: &[usize]| {
+            part.iter().find_map(|first| {
+                let own = LazyCell::new(|| shingles(*first));
+                let second = others.iter().find(|second| is_new(*first, **second) && is_link(&own, **second))?;
+                Some((*first, *second))
+            })
+        };
+        let found: Vec<Option<(usize, usize)>> = joined.iter().map(|others| link_to(others)).collect();
+        links.extend(found.iter().flatten());
+        let mut is_linked = found.iter().map(Option::is_some);
+        let (linked, apart): (Vec<_>, Vec<_>) =
+            joined.into_iter().partition(|_| is_linked.next().expect("there is one for each"));
+        joined = apart;
+        part.extend(linked.into_iter().flatten());
+        joined.push(part);
+    }
+    links
+}
+
 impl CodeBlock {
-    fn shingles(&self, shingling: Shingling, statements: &Statements) -> Arc<NumberSet> {
-        self.shingles.get(shingling, || self.compared(shingling, statements).shingles(&statements.numbers))
+    fn shingles(&self, shingling: Shingling, common: &Common) -> ShelvedSet {
+        self.shingles.get(shingling, || ShelvedSet::put(&*common.shelf, &self.compared(shingling, common).shingles()))
     }
 
-    fn compared(&self, shingling: Shingling, statements: &Statements) -> Compared {
+    fn compared(&self, shingling: Shingling, common: &Common) -> Compared {
+        let statements = &common.statements;
         let width = shingling.width as usize;
         let code = &*self.code.read();
         let name = &self.summary.name;
@@ -125,15 +197,13 @@ impl CodeBlock {
             Normalisation::Canonical(view) => {
                 let read = statements.canonical(code).unwrap_or_default();
                 canonical::Block::new(&read, name).map(|block| {
-                    self.keep_views(&block, statements);
+                    self.keep_views(&block, &*common.shelf);
                     Compared::AtOnce(Shingles::new(&block.view(view), width))
                 })
             }
-            Normalisation::NnDup => {
-                self.placed(code, statements).map(|placed| region(code, &placed, width, statements))
-            }
-            Normalisation::Code => self.placed(code, statements).map(|placed| self.bound(&placed, width)),
-            Normalisation::Class => self.placed(code, statements).map(|placed| {
+            Normalisation::NnDup => self.placed(code, common).map(|placed| region(code, &placed, width, statements)),
+            Normalisation::Code => self.placed(code, common).map(|placed| self.bound(&placed, width)),
+            Normalisation::Class => self.placed(code, common).map(|placed| {
                 let is_it = |definition: &_| region::is_class(definition, name);
                 match statements::last_definition(&placed, is_it) {
                     Some(lines) => self.class(region::lines(code, lines), width, statements),
@@ -146,20 +216,23 @@ impl CodeBlock {
     }
 
     /// Keeps the views that are small: reading the code takes most of the time.
-    fn keep_views(&self, block: &canonical::Block<'_>, statements: &Statements) {
+    fn keep_views(&self, block: &canonical::Block<'_>, shelf: &dyn Shelf) {
         for view in
             [CanonicalView::Digest, CanonicalView::Operations, CanonicalView::ReachedOperations, CanonicalView::Steps]
         {
             let shingling = Shingling { normalisation: Normalisation::Canonical(view), width: 1 };
-            self.shingles.get(shingling, || statements.numbers.set(Shingles::new(&block.view(view), 1).hashes()));
+            self.shingles.get(shingling, || ShelvedSet::put(shelf, &Shingles::new(&block.view(view), 1)));
         }
     }
 
     /// The statements of the code, if it can be read by them.
-    fn placed(&self, code: &str, statements: &Statements) -> Option<Vec<Placed>> {
-        let placed = statements.read(code).filter(|placed| statements::all_parse(placed))?;
+    fn placed(&self, code: &str, common: &Common) -> Option<Vec<Placed>> {
+        let placed = common.statements.read(code).filter(|placed| statements::all_parse(placed))?;
         // What was read for one kernel serves the others.
-        self.structure.get_or_init(|| structure::structure_of(&statements::outline(&placed).unwrap_or_default()));
+        self.structure.get_or_init(|| {
+            let outline = statements::outline(&placed).unwrap_or_default();
+            ShelvedStructure::put(&*common.shelf, &structure::structure_of(&outline))
+        });
         Some(placed)
     }
 
@@ -192,21 +265,32 @@ impl CodeBlock {
         }
     }
 
-    fn signature(&self, shingling: Shingling, hashing: Hashing, statements: &Statements) -> Arc<Signature> {
-        self.signatures.get((shingling, hashing), || {
-            let compared = self.compared(shingling, statements);
-            self.shingles.get(shingling, || compared.shingles(&statements.numbers));
-            compared.signature(hashing)
+    fn signature(&self, shingling: Shingling, hashing: Hashing, common: &Common) -> Signature {
+        match self.shingles.find(&shingling) {
+            Some(known) => minhash::signature(&known.get(&*common.shelf), hashing),
+            None => {
+                let compared = self.compared(shingling, common);
+                self.shingles.get(shingling, || ShelvedSet::put(&*common.shelf, &compared.shingles()));
+                compared.signature(hashing)
+            }
+        }
+    }
+
+    fn keys(&self, shingling: Shingling, banding: Banding, common: &Common) -> Words {
+        self.keys.get((shingling, banding), || {
+            let signature = self.signature(shingling, banding.hashing, common);
+            Words::put(&*common.shelf, &banding::keys(&signature, banding))
         })
     }
 
-    fn structure(&self, statements: &Statements) -> &Structure {
-        self.structure.get_or_init(|| {
+    fn structure(&self, common: &Common) -> ShelvedStructure {
+        *self.structure.get_or_init(|| {
             let code = &*self.code.read();
-            match statements.read(code).and_then(|placed| statements::outline(&placed)) {
+            let structure = match common.statements.read(code).and_then(|placed| statements::outline(&placed)) {
                 Some(outline) => structure::structure_of(&outline),
                 None => structure::structure(code),
-            }
+            };
+            ShelvedStructure::put(&*common.shelf, &structure)
         })
     }
 }
@@ -224,10 +308,6 @@ fn region(code: &str, placed: &[Placed], width: usize, statements: &Statements) 
         }
         None => Compared::AtOnce(Shingles::new(&region_tokens(&region), width)),
     }
-}
-
-fn with_signatures<'s>(members: &[u32], signatures: &'s [Arc<Signature>]) -> Vec<Member<'s>> {
-    members.iter().copied().zip(signatures.iter().map(|signature| &***signature)).collect()
 }
 
 impl BlockSet for CodeBlocks {
@@ -262,30 +342,34 @@ impl BlockSet for CodeBlocks {
     }
 
     fn first_equals(&self, members: &[u32], shingling: Shingling) -> Vec<u32> {
-        let sets: Vec<Arc<NumberSet>> = members.par_iter().map(|member| self.shingles(*member, shingling)).collect();
-        let mut first: HashMap<&NumberSet, u32> = HashMap::new();
-        sets.iter().zip(members).map(|(set, member)| *first.entry(set).or_insert(*member)).collect()
+        let digest = |member: &u32| self.shingles(*member, shingling).digest();
+        let digests: Vec<[u8; 16]> = members.par_iter().map(digest).collect();
+        let mut first = HashMap::new();
+        digests.iter().zip(members).map(|(digest, member)| *first.entry(digest).or_insert(*member)).collect()
     }
 
     fn signature(&self, block: u32, shingling: Shingling, hashing: Hashing) -> Vec<u32> {
-        self.signature_of(block, shingling, hashing).to_vec()
+        self.block(block).signature(shingling, hashing, &self.common).into_vec()
     }
 
     fn candidate_pairs(&self, members: &[u32], shingling: Shingling, banding: Banding) -> Vec<(u32, u32)> {
-        banding::candidate_pairs(&with_signatures(members, &self.signatures(members, shingling, banding)), banding)
+        let pairs = banding::candidate_pairs(banding, |bands| self.keys(members, shingling, banding, bands));
+        pairs.into_iter().map(|(first, second)| (members[first], members[second])).collect()
     }
 
     fn candidate_groups(&self, members: &[u32], shingling: Shingling, banding: Banding) -> Vec<Vec<u32>> {
-        banding::candidate_groups(&with_signatures(members, &self.signatures(members, shingling, banding)), banding)
+        let keys = |bands| self.keys(members, shingling, banding, bands);
+        let groups = banding::candidate_groups(members.len(), banding, keys);
+        groups.into_iter().map(|group| group.into_iter().map(|place| members[place]).collect()).collect()
     }
 
     fn jaccard(&self, block: u32, others: &[u32], shingling: Shingling) -> Vec<f64> {
-        let own = self.shingles(block, shingling);
-        others.par_iter().map(|other| numbers::jaccard(&own, &self.shingles(*other, shingling))).collect()
+        let own = self.shingles(block, shingling).get(self.shelf());
+        others.par_iter().map(|other| self.shingles(*other, shingling).jaccard(self.shelf(), &own)).collect()
     }
 
     fn structure(&self, block: u32) -> Structure {
-        self.block_structure(block).clone()
+        self.block_structure(block).get(self.shelf())
     }
 
     fn structure_digests(&self, members: &[u32]) -> Vec<[u8; 32]> {
@@ -293,13 +377,13 @@ impl BlockSet for CodeBlocks {
     }
 
     fn structural_jaccard(&self, block: u32, others: &[u32]) -> Vec<f64> {
-        let own = self.block_structure(block);
-        others.par_iter().map(|other| structure::structural_jaccard(own, self.block_structure(*other))).collect()
+        let own = self.structure(block);
+        others.par_iter().map(|other| structure::structural_jaccard(&own, &self.structure(*other))).collect()
     }
 
     fn structural_pairs(&self, members: &[u32], threshold: f64) -> Vec<SimilarPair> {
-        let members: Vec<(u32, &Structure)> =
-            members.par_iter().map(|member| (*member, self.block_structure(*member))).collect();
+        let structures: Vec<Structure> = members.par_iter().map(|member| self.structure(*member)).collect();
+        let members: Vec<(u32, &Structure)> = members.iter().copied().zip(&structures).collect();
         structure::structural_pairs(&members, threshold)
     }
 }
@@ -307,6 +391,7 @@ impl BlockSet for CodeBlocks {
 #[cfg(test)]
 mod tests {
     use super::super::banding::NN_DUP;
+    use super::super::shelf::InMemory;
     use super::*;
     use crate::dedup::HashFamily;
 
@@ -319,7 +404,7 @@ mod tests {
     }
 
     fn blocks(codes: impl IntoIterator<Item = String>) -> CodeBlocks {
-        CodeBlocks::new(codes.into_iter().map(|code| {
+        let blocks = codes.into_iter().map(|code| {
             let summary = BlockSummary {
                 id: String::new(),
                 name: String::new(),
@@ -331,7 +416,8 @@ mod tests {
                 sha256: [0; 32],
             };
             (summary, Code::from(Arc::from(code)))
-        }))
+        });
+        CodeBlocks::new(blocks, Arc::new(InMemory::default()))
     }
 
     #[test]
@@ -386,7 +472,7 @@ mod tests {
         assert_eq!((left.len(), left.total()), (2, 3));
         assert_eq!([0, 1, 2].map(|number| left.code(number)), [0, 2, 1].map(|number| blocks.code(number)));
         assert_eq!([0, 1, 2].map(|number| left.with_left(|number| number > 0).position(number)), [2, 1, 0]);
-        assert!(Arc::ptr_eq(&before, &left.shingles(1, SHINGLING)));
+        assert_eq!(left.shingles(1, SHINGLING).place(), before.place());
     }
 
     /// Statement by statement the same comes out as from the whole code, for the kernels that are written for one code.
@@ -414,14 +500,13 @@ mod tests {
             Arc::get_mut(&mut blocks.blocks[0]).expect("it is nobody else's").summary.name = "Block".to_owned();
             let shingling = Shingling { normalisation, width };
             let whole = Shingles::new(&blocks.block(0).tokens(code, normalisation), width as usize);
-            assert_eq!(*blocks.shingles(0, shingling), blocks.statements.numbers.set(whole.hashes()), "{code}");
+            assert_eq!(blocks.shingles(0, shingling).get(blocks.shelf()), whole, "{code}");
             for family in HashFamily::ALL {
                 let hashing = Hashing { family, permutations: 128 };
-                assert_eq!(
-                    blocks.signature(0, shingling, hashing)[..],
-                    minhash::signature(&whole, hashing)[..],
-                    "{code}"
-                );
+                let compared = blocks.block(0).compared(shingling, &blocks.common);
+                for signature in [compared.signature(hashing), blocks.signature(0, shingling, hashing).into()] {
+                    assert_eq!(signature, minhash::signature(&whole, hashing), "{code}");
+                }
             }
             assert_eq!(blocks.structure(0), structure::structure(code), "{code}");
         }

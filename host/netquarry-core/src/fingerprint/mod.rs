@@ -6,8 +6,8 @@
 //! hyperparameters instead of tokens. [`blocks`] puts all of them behind [`crate::dedup::BlockSet`].
 //!
 //! Codes that are bundles consist of the same statements over and over, so [`statements`] reads each statement once, for
-//! all codes that it stands in, and `numbers` keeps their sets of shingles small; what comes out is what the kernels make
-//! of whole codes.
+//! all codes that it stands in; what comes out is what the kernels make of whole codes. What grows with the length of codes
+//! goes to a [`shelf`].
 //!
 //! Which pairs signatures propose depends on their hash functions. Those of `datasketch`, with which NN-DUP's decisions were
 //! made, are `(a * h + b) mod (2^61 - 1)` with `a` and `b` drawn by NumPy; those of `minhash-rs` are steps of a xorshift
@@ -18,6 +18,7 @@
 pub mod banding;
 pub mod blocks;
 pub mod minhash;
+pub mod shelf;
 pub mod shingles;
 pub mod structure;
 pub mod tokens;
@@ -25,7 +26,6 @@ pub mod tokens;
 mod canonical;
 mod datasketch;
 mod memo;
-mod numbers;
 mod region;
 mod split;
 mod statement;

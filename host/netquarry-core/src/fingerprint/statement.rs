@@ -4,11 +4,10 @@
 //! out once for all of them.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use super::memo::Memo;
 use super::minhash::{self, Signature};
-use super::numbers::{NumberSet, Numbers};
 use super::shingles::Shingles;
 use super::split::Piece;
 use super::tokenizer::TokenKind;
@@ -23,7 +22,7 @@ pub(super) struct Statement {
     text: Box<str>,
     tokens: Box<[Token]>,
     names: Box<[Name]>,
-    shingles: Memo<Variant, StatementShingles>,
+    shingles: Memo<Variant, Arc<StatementShingles>>,
 }
 
 pub(super) struct Parsed {
@@ -81,18 +80,12 @@ pub(super) struct Variant {
 /// The shingles that lie in one statement.
 pub(super) struct StatementShingles {
     pub(super) shingles: Shingles,
-    /// For the one [`Numbers`] of all codes that have the statement.
-    numbers: OnceLock<NumberSet>,
-    signatures: Memo<Hashing, Signature>,
+    signatures: Memo<Hashing, Arc<Signature>>,
 }
 
 impl StatementShingles {
-    pub(super) fn numbers(&self, numbers: &Numbers) -> &NumberSet {
-        self.numbers.get_or_init(|| numbers.set(self.shingles.hashes()))
-    }
-
     pub(super) fn signature(&self, hashing: Hashing) -> Arc<Signature> {
-        self.signatures.get(hashing, || minhash::signature(&self.shingles, hashing))
+        self.signatures.get(hashing, || Arc::new(minhash::signature(&self.shingles, hashing)))
     }
 }
 
@@ -146,11 +139,7 @@ impl Statement {
         let mut tokens = NormalisedTokens::default();
         (0..self.tokens.len()).for_each(|number| tokens.push(self.written(number, &variant)));
         let shingles = Shingles::new(&tokens, variant.width);
-        self.shingles.get(variant, || StatementShingles {
-            shingles,
-            numbers: OnceLock::new(),
-            signatures: Memo::default(),
-        })
+        self.shingles.get(variant, || Arc::new(StatementShingles { shingles, signatures: Memo::default() }))
     }
 }
 

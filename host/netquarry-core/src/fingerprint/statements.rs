@@ -7,7 +7,6 @@ use sha1::{Digest, Sha1};
 
 use super::canonical;
 use super::minhash::{self, Signature};
-use super::numbers::{NumberSet, Numbers};
 use super::shingles::{self, Shingles};
 use super::split::{self, Piece};
 use super::statement::{Rule, Statement, StatementShingles};
@@ -18,14 +17,11 @@ use crate::syntax::{self, CanonicalStatement, Outline, OutlineDefinition};
 /// The statements that were read last, by their text.
 ///
 /// A statement takes about [`SIZE_FACTOR`] times its text. When half of [`CAPACITY`] has come in since the last time, what
-/// nobody asked for since then is forgotten: their memory does not grow with the number of codes. The numbers of their
-/// shingles stay, some 20 bytes for each that is new.
+/// nobody asked for since then is forgotten: their memory does not grow with the number of codes.
 #[derive(Default)]
 pub(super) struct Statements {
     known: Mutex<Generations<Statement>>,
     canonical: Mutex<Generations<[CanonicalStatement]>>,
-    /// Of the shingles of all codes.
-    pub(super) numbers: Numbers,
 }
 
 const CAPACITY: usize = 24 << 20;
@@ -201,10 +197,10 @@ impl Passages {
         Self { inside, across: Shingles::of_hashes(across) }
     }
 
-    pub(super) fn numbers(&self, numbers: &Numbers) -> NumberSet {
-        let across = numbers.set(self.across.hashes());
-        let sets = self.inside.iter().map(|inside| inside.numbers(numbers)).chain([&across]);
-        NumberSet::of(sets.flat_map(NumberSet::runs).cloned().collect())
+    /// All of them.
+    pub(super) fn shingles(&self) -> Shingles {
+        let sets = self.inside.iter().map(|inside| &inside.shingles).chain([&self.across]);
+        Shingles::of_hashes(sets.flat_map(Shingles::hashes).copied().collect())
     }
 
     /// The least values of a union are the least ones of its parts.

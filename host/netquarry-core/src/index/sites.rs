@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::{DefinitionId, FileId, Index, SourceId, Variable};
 use crate::facts::{
-    BindingKind, Call, ClassFacts, KeyPlace, KeyString, Reference, ReferenceBinding, Scope, ScopeId, ScopeKind,
+    BindingKind, Call, ClassFacts, KeyPlace, KeyString, LocalValue, Reference, ReferenceBinding, ScopeId, ScopeKind,
     Statement, StatementKind, Symbol, WrittenValue,
 };
 use crate::resolve::Entity;
@@ -29,7 +29,8 @@ pub struct Site {
     pub naming: Option<Symbol>,
     /// What the names in it mean that no function binds for itself.
     pub names: BTreeMap<Box<str>, Meaning>,
-    /// What the names mean that the functions around it bind; it may use none of them.
+    /// What names of the functions around it stand for, whether it uses them or not: `size` and `norm` in
+    /// `def build(size=64): norm = partial(Norm, size); return Block(size, norm)`.
     pub local: BTreeMap<Box<str>, WrittenValue>,
     /// Likewise those in what all of these are bound to, and so on. One of them may be bound by a function in the
     /// site itself, and means something else there.
@@ -48,6 +49,8 @@ pub enum Meaning {
 
 /// A site that needs more names is none that stands by itself.
 const MOST_NAMES: usize = 64;
+/// Of functions with more local names, not all are looked at.
+const MOST_LOCALS: usize = 256;
 
 /// The packages that arguments may name whatever a bundle imports.
 const AT_HAND: [&str; 3] = ["functools", "torch", "types"];
@@ -108,7 +111,8 @@ impl<'a> Wanted<'a> {
             if mentions_class {
                 let called = statement.calls.iter().filter_map(|call| {
                     let class = self.called(definition, call, &mut known)?;
-                    Some((class, self.site(definition, call.range, None)?))
+                    let scope = callee(statement, call)?.scope;
+                    Some((class, self.site(definition, call.range, None, scope)?))
                 });
                 found.extend(called);
             }
@@ -147,10 +151,19 @@ impl<'a> Wanted<'a> {
         if call.is_some_and(|call| !self.makes_dictionary(definition, call)) {
             return Vec::new();
         }
-        let Some(site) = self.site(definition, range, Some(naming)) else { return Vec::new() };
+        let called = call.and_then(|call| callee(statement, call));
+        let scope = called.map_or_else(|| self.innermost(definition.file, range), |reference| reference.scope);
+        let Some(site) = self.site(definition, range, Some(naming), scope) else { return Vec::new() };
         let source = self.index.file(definition.file).source;
         let meant = self.nearest(classes, source).filter(|class| self.classes.contains(class));
         meant.map(|class| (class, site.clone())).collect()
+    }
+
+    /// The scope of the innermost function, class or comprehension around a part of a file.
+    fn innermost(&self, file: FileId, range: TextRange) -> ScopeId {
+        let scopes = (0..).map(ScopeId).zip(&self.index.file(file).facts.scopes);
+        let around = scopes.filter(|(id, scope)| id.0 == 0 || scope.range.contains(range));
+        around.last().expect("the module is around everything").0
     }
 
     fn makes_dictionary(&self, definition: DefinitionId, call: &Call) -> bool {
@@ -169,42 +182,79 @@ impl<'a> Wanted<'a> {
         classes.iter().copied().filter(move |class| !has_own || is_own(class))
     }
 
-    /// `None` where it needs too many names.
-    fn site(&self, definition: DefinitionId, range: TextRange, naming: Option<Symbol>) -> Option<Site> {
+    /// `None` where it needs too many names. `scope` is the one that it stands in.
+    fn site(&self, definition: DefinitionId, range: TextRange, naming: Option<Symbol>, scope: ScopeId) -> Option<Site> {
         let names: BTreeMap<Box<str>, Meaning> = self.meanings(definition, range).collect();
         let mut further = BTreeMap::new();
-        let binder = |meaning: &Meaning| if let Meaning::Bound(binder) = meaning { Some(*binder) } else { None };
-        let mut waiting: Vec<DefinitionId> = names.values().filter_map(binder).collect();
-        while let Some(statement) = waiting.pop() {
-            for (name, meaning) in self.meanings(statement, self.index.statement(statement).range) {
+        let mut left = MOST_NAMES.checked_sub(names.len())?;
+        let mut waiting: Vec<Meaning> = names.values().cloned().collect();
+        while let Some(meaning) = waiting.pop() {
+            let Meaning::Bound(binder) = meaning else { continue };
+            for (name, meaning) in self.meanings(binder, self.index.statement(binder).range) {
                 if let Entry::Vacant(entry) = further.entry(name) {
-                    waiting.extend(binder(&meaning));
-                    entry.insert(meaning);
+                    left = left.checked_sub(1)?;
+                    waiting.push(entry.insert(meaning).clone());
                 }
             }
         }
-        if names.len() + further.len() > MOST_NAMES {
-            return None;
-        }
-        let local = self.local_values(definition, range);
+        let mut local = self.local_values(definition, scope);
+        // What is global behind a global name is not what a function calls so.
+        local.retain(|name, _| !further.contains_key(name));
         for value in local.values() {
-            for (name, meaning) in self.meanings(definition, value.range) {
-                further.entry(name).or_insert(meaning);
+            waiting.extend(self.meanings(definition, value.range).filter_map(|(name, meaning)| {
+                let Entry::Vacant(entry) = further.entry(name) else { return None };
+                Some(entry.insert(meaning).clone())
+            }));
+        }
+        while let Some(meaning) = waiting.pop() {
+            let Meaning::Bound(binder) = meaning else { continue };
+            for (name, meaning) in self.meanings(binder, self.index.statement(binder).range) {
+                if !local.contains_key(&name)
+                    && let Entry::Vacant(entry) = further.entry(name)
+                {
+                    waiting.push(entry.insert(meaning).clone());
+                }
             }
         }
         Some(Site { file: definition.file, range, naming, names, local, further })
     }
 
-    /// What the names of the functions around a part of a statement stand for, as far as it is written out.
-    fn local_values(&self, definition: DefinitionId, range: TextRange) -> BTreeMap<Box<str>, WrittenValue> {
+    /// What the names of the functions around a scope stand for in it, as far as that is written out, and so is all that
+    /// it needs.
+    fn local_values(&self, definition: DefinitionId, scope: ScopeId) -> BTreeMap<Box<str>, WrittenValue> {
         let facts = &self.index.file(definition.file).facts;
-        let values = &self.index.statement(definition).local_values;
-        let around = |scope: &&(ScopeId, &Scope)| scope.1.kind != ScopeKind::Class && scope.1.range.contains(range);
-        let scopes: Vec<_> = (0..).map(ScopeId).zip(&facts.scopes).filter(|scope| around(&scope)).collect();
-        // Scopes inside come behind those around them.
-        let binder = |name| scopes.iter().rfind(|(_, scope)| scope.locals.contains(&name)).map(|(scope, _)| *scope);
-        let meant = values.iter().filter(|value| binder(value.name) == Some(value.scope));
-        meant.map(|value| (facts.name(value.name).into(), value.value.clone())).collect()
+        let all = &self.index.statement(definition).local_values;
+        let scope_of = |id: ScopeId| &facts.scopes[id.0 as usize];
+        let around: Vec<ScopeId> = std::iter::successors(Some(scope), |id| scope_of(*id).parent).collect();
+        // Methods do not see what the body of their class binds.
+        let seen = around.iter().filter(|id| **id == scope || scope_of(**id).kind != ScopeKind::Class);
+        let seen: Vec<ScopeId> = seen.copied().collect();
+        let binder = |name: Symbol| seen.iter().find(|id| scope_of(**id).locals.contains(&name)).copied();
+        let of_scope = |id: &ScopeId| {
+            let first = all.partition_point(|value| value.scope < *id);
+            let count = all[first..].partition_point(|value| value.scope == *id);
+            &all[first..first + count]
+        };
+        let meant = seen.iter().flat_map(of_scope).filter(|value| binder(value.name) == Some(value.scope));
+        let mut values: BTreeMap<Symbol, &LocalValue> =
+            meant.take(MOST_LOCALS).map(|value| (value.name, value)).collect();
+        // What a name of the module is in the value of a local one cannot be said beside a local one of that name.
+        let locals: HashSet<&str> = values.keys().map(|name| facts.name(*name)).collect();
+        values
+            .retain(|_, value| self.meanings(definition, value.value.range).all(|(name, _)| !locals.contains(&*name)));
+        loop {
+            let lacks = |value: &LocalValue| {
+                let is_there =
+                    |(name, scope): &(Symbol, ScopeId)| values.get(name).is_some_and(|at| at.scope == *scope);
+                !value.needs.iter().all(is_there)
+            };
+            let lacking: Vec<Symbol> = values.iter().filter(|(_, value)| lacks(value)).map(|(name, _)| *name).collect();
+            if lacking.is_empty() {
+                break;
+            }
+            lacking.iter().for_each(|name| _ = values.remove(name));
+        }
+        values.into_values().map(|value| (facts.name(value.name).into(), value.value.clone())).collect()
     }
 
     /// The names in a part of a statement that no function binds for itself.

@@ -10,6 +10,7 @@ use std::thread;
 
 use netquarry_core::dedup::{BlockSet, BlockSummary, CanonicalView, Code, Normalisation, Shingling};
 use netquarry_core::fingerprint::blocks::CodeBlocks;
+use netquarry_core::fingerprint::shelf::InMemory;
 use netquarry_core::syntax::PARSER_STACK_BYTES;
 
 const BORDER: &str = "# ---\n";
@@ -30,7 +31,8 @@ fn are_equal_in(view: CanonicalView, codes: [&str; 2]) -> bool {
         characters: 0,
         sha256: [0; 32],
     };
-    let blocks = CodeBlocks::new(codes.map(|code| (summary.clone(), Code::from(Arc::from(code)))));
+    let codes = codes.map(|code| (summary.clone(), Code::from(Arc::from(code))));
+    let blocks = CodeBlocks::new(codes, Arc::new(InMemory::default()));
     let shingling = Shingling { normalisation: Normalisation::Canonical(view), width: 1 };
     blocks.first_equals(&[0, 1], shingling) == [0, 0]
 }

@@ -21,6 +21,7 @@ use emit_neutral_spec::NeutralSpec;
 use netquarry_core::dedup::{BlockSet, BlockSummary, Code};
 use netquarry_core::discovery::ClassDescription;
 use netquarry_core::fingerprint::blocks::CodeBlocks;
+use netquarry_core::fingerprint::shelf::InMemory;
 use netquarry_core::index::{FileId, Index, IndexedSource};
 use netquarry_core::record::BlockRecord;
 use netquarry_core::source::{ContentDigest, Source, SourceFile, SourceKind};
@@ -176,7 +177,8 @@ impl Material {
             characters: code.chars().count() as u64,
             sha256: Sha256::digest(code.as_bytes()).into(),
         };
-        Arc::new(CodeBlocks::new(self.codes.iter().map(|block| (summary(block), Code::from(Arc::clone(&block.1))))))
+        let codes = self.codes.iter().map(|block| (summary(block), Code::from(Arc::clone(&block.1))));
+        Arc::new(CodeBlocks::new(codes, Arc::new(InMemory::default())))
     }
 }
 

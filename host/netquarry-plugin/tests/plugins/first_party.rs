@@ -8,6 +8,7 @@ use std::thread;
 use netquarry_core::dedup::{BlockSet, BlockSummary, Code};
 use netquarry_core::dynamic::{CodeIndex, DefinitionSummary, DynamicAnswer, DynamicQuestion};
 use netquarry_core::fingerprint::blocks::CodeBlocks;
+use netquarry_core::fingerprint::shelf::InMemory;
 use netquarry_core::syntax::PARSER_STACK_BYTES;
 use netquarry_plugin::{ConfigureError, DedupStrategy, Kind, Registry, first_party, first_party_registry};
 use serde_json::{Value, json};
@@ -232,8 +233,8 @@ fn blocks(codes: &[(&str, String)]) -> Arc<dyn BlockSet> {
         characters: code.chars().count() as u64,
         sha256: Sha256::digest(code.as_bytes()).into(),
     };
-    let codes = codes.iter().enumerate();
-    Arc::new(CodeBlocks::new(codes.map(|block| (summary(block), Code::from(Arc::from(block.1.1.as_str()))))))
+    let codes = codes.iter().enumerate().map(|block| (summary(block), Code::from(Arc::from(block.1.1.as_str()))));
+    Arc::new(CodeBlocks::new(codes, Arc::new(InMemory::default())))
 }
 
 /// The removals of a strategy with its defaults, on a thread that can parse.

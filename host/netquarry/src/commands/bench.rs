@@ -135,7 +135,7 @@ impl Bench<'_> {
         drop((resolved, indexed));
         let contenders = contenders(&context.spool, candidates, &assembled);
         self.measure(&mut into, "curate, without verdicts", as_amount(contenders.len()), "blocks/s", || {
-            Ok(curate(&context.pool, self.quiet, &plugins.dedup, &contenders))
+            Ok(curate(&context.pool, self.quiet, &plugins.dedup, &contenders, &context.spool))
         })?;
         Ok(into.0)
     }

@@ -47,14 +47,8 @@ const BANDING: Banding =
 pub(super) fn families(blocks: &CodeBlocks, kept: &[usize]) -> Vec<Vec<usize>> {
     let members = ascending(kept);
     let mut families = UnionFind::new(blocks.len() as usize);
-    let mut others: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-    for (first, second) in blocks.candidate_pairs(&members, SHINGLING, BANDING) {
-        others.entry(first).or_default().push(second);
-    }
-    for (first, others) in others {
-        let similarities = blocks.jaccard(first, &others, SHINGLING);
-        let alike = others.iter().zip(similarities).filter(|(_, similarity)| *similarity >= SIMILARITY);
-        alike.for_each(|(second, _)| _ = families.union(first as usize, *second as usize));
+    for (first, second) in blocks.links(&members, SHINGLING, BANDING, SIMILARITY) {
+        families.union(first as usize, second as usize);
     }
     for equal in by_structure(blocks, kept).into_values() {
         // What calls nothing has nothing in common.

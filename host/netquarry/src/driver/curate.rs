@@ -14,6 +14,7 @@ use crate::console::Console;
 use crate::course::{Stage, StageCourse, Stopwatch};
 use crate::problem::Problem;
 use crate::quantity::{human_seconds, human_things};
+use crate::spool::Spool;
 
 /// A block as strategies see it.
 #[derive(Clone, Debug)]
@@ -94,9 +95,10 @@ pub fn curate(
     console: &Console,
     strategies: &[DedupStrategy],
     contenders: &[Contender],
+    spool: &Arc<Spool>,
 ) -> Curated {
     let watch = Stopwatch::start(Stage::Curate);
-    let mut contest = Contest::new(pool, contenders);
+    let mut contest = Contest::new(pool, contenders, spool);
     for strategy in strategies {
         if let Err(error) = contest.ask(pool, strategy) {
             console.warn(&Problem::from(&error));
@@ -125,8 +127,8 @@ pub struct Contest {
 }
 
 impl Contest {
-    pub fn new(pool: &rayon::ThreadPool, contenders: &[Contender]) -> Self {
-        Self { blocks: Arc::new(blocks_of(pool, contenders)), decided: Decided::default() }
+    pub fn new(pool: &rayon::ThreadPool, contenders: &[Contender], spool: &Arc<Spool>) -> Self {
+        Self { blocks: Arc::new(blocks_of(pool, contenders, spool)), decided: Decided::default() }
     }
 
     /// # Errors
@@ -151,10 +153,11 @@ impl Contest {
     }
 }
 
-/// The contenders as kernels see them, by their places.
-pub fn blocks_of(pool: &rayon::ThreadPool, contenders: &[Contender]) -> CodeBlocks {
+/// The contenders as kernels see them, by their places; what these compute goes to the spool.
+pub fn blocks_of(pool: &rayon::ThreadPool, contenders: &[Contender], spool: &Arc<Spool>) -> CodeBlocks {
     let summaries: Vec<BlockSummary> = pool.install(|| contenders.par_iter().map(summary).collect());
-    CodeBlocks::new(summaries.into_iter().zip(contenders.iter().map(|block| block.code.clone())))
+    let blocks = summaries.into_iter().zip(contenders.iter().map(|block| block.code.clone()));
+    CodeBlocks::new(blocks, Arc::<Spool>::clone(spool))
 }
 
 impl Decided {

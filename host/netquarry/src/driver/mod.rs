@@ -154,7 +154,7 @@ pub fn contenders(context: &Context<'_>, made: &Made, records: &Records) -> Vec<
 /// # Errors
 /// A code could not be read back from the spool: decisions without it are none.
 pub fn curated(context: &Context<'_>, plugins: &Plugins, contenders: &[Contender]) -> Result<Curated, Problem> {
-    let curated = curate::curate(&context.pool, context.console, &plugins.dedup, contenders);
+    let curated = curate::curate(&context.pool, context.console, &plugins.dedup, contenders, &context.spool);
     context.spool.check()?;
     Ok(curated)
 }

@@ -55,7 +55,8 @@ fn told(indexed: &Indexed, site: &index::Site, text: &str) -> Site {
     let expressions = |names: &BTreeMap<Box<str>, Meaning>| {
         let mut known: BTreeMap<_, _> =
             names.iter().map(|(name, meaning)| (name.clone(), expression(name, meaning))).collect();
-        known.extend(site.local.iter().map(|(name, value)| (name.clone(), Some(value.expression(text)))));
+        let local = site.local.iter().filter(|(_, value)| value.range.len() <= LONGEST);
+        known.extend(local.map(|(name, value)| (name.clone(), Some(value.expression(text)))));
         known.retain(|name, _| mentioned.contains(&**name));
         known
     };
@@ -82,6 +83,7 @@ fn mentioned<'text>(indexed: &Indexed, site: &index::Site, text: &'text str) -> 
             if let Some(Meaning::Bound(binder)) = site.names.get(word).or_else(|| site.further.get(word)) {
                 waiting.push(indexed.index.statement(*binder).range);
             }
+            waiting.retain(|range| range.len() <= LONGEST);
         }
     }
     mentioned

@@ -37,6 +37,7 @@ pub(super) fn verdict(job: &Job, attempted: &Attempted, environment: &Environmen
         verdict: undecided(),
         call_site: None,
         next: 0,
+        with_arguments: true,
         settled: false,
     };
     for event in &attempted.run.events {
@@ -70,6 +71,8 @@ struct Judge<'a> {
     call_site: Option<String>,
     /// The place in [`TRIED`] of the level that is being tried: all before it have passed.
     next: usize,
+    /// Whether the last instance was made with arguments.
+    with_arguments: bool,
     /// A level has failed or stayed undecided, or the last one has passed.
     settled: bool,
 }
@@ -105,6 +108,7 @@ impl Judge<'_> {
                     self.verdict.evidence.tainted.push(taint::seen(self.job, sign.reason, what, sign.line));
                 }
             }
+            Event::Constructing { with_arguments } => self.with_arguments = *with_arguments,
             // These belong to other tasks.
             Event::Imported { .. }
             | Event::Leaves { .. }
@@ -204,7 +208,11 @@ impl Judge<'_> {
             ending(run, self.options)
         };
         // An argument that was guessed too large takes more than a block can be blamed for.
-        let guessed = self.job.arguments.is_none() && TRIED[self.next] >= Level::Construct;
+        let guessed = self.job.arguments.is_none()
+            && match TRIED[self.next] {
+                Level::Construct => self.with_arguments,
+                level => level > Level::Construct,
+            };
         if guessed && !matches!(class, FailureClass::PolicyViolation | FailureClass::Harness) {
             let name = class.name();
             let level = TRIED[self.next].name();

@@ -66,6 +66,7 @@ impl Observation {
                 | Event::Ready
                 | Event::Short
                 | Event::Inapplicable { .. }
+                | Event::Constructing { .. }
                 | Event::Undecided { .. }
                 | Event::Tainted { .. } => {}
             }

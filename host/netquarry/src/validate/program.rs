@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use super::ValidateError;
 
 /// Paths below the folder that Python is started with, and the texts.
-pub(super) const FILES: [(&str, &str); 29] = [
+pub(super) const FILES: [(&str, &str); 30] = [
     ("__main__.py", include_str!("python/__main__.py")),
     ("netquarry_worker/__init__.py", include_str!("python/netquarry_worker/__init__.py")),
     ("netquarry_worker/arguments.py", include_str!("python/netquarry_worker/arguments.py")),
@@ -26,6 +26,7 @@ pub(super) const FILES: [(&str, &str); 29] = [
     ("netquarry_worker/harvest.py", include_str!("python/netquarry_worker/harvest.py")),
     ("netquarry_worker/inputs.py", include_str!("python/netquarry_worker/inputs.py")),
     ("netquarry_worker/levels.py", include_str!("python/netquarry_worker/levels.py")),
+    ("netquarry_worker/literals.py", include_str!("python/netquarry_worker/literals.py")),
     ("netquarry_worker/lookups.py", include_str!("python/netquarry_worker/lookups.py")),
     ("netquarry_worker/memory.py", include_str!("python/netquarry_worker/memory.py")),
     ("netquarry_worker/namespaces.py", include_str!("python/netquarry_worker/namespaces.py")),

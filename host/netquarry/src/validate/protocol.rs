@@ -270,6 +270,10 @@ pub(super) enum Event {
     Inapplicable {
         level: String,
     },
+    /// An instance is about to be made, and so are others behind it.
+    Constructing {
+        with_arguments: bool,
+    },
     /// No arguments were found; the exception is that of the first try.
     Undecided {
         level: String,

@@ -1,15 +1,35 @@
 //! From what the walk noted to the facts: uses and mutations are looked up in the finished scopes.
 
+use std::collections::HashSet;
+
 use super::{Draft, Lookup, Lowerer, MutationCandidate, Use, empty_statement};
 use crate::facts::{
-    Effect, FileFacts, LocalValue, Mutation, MutationKind, Reference, ReferenceBinding, Scope, ScopeId, ScopeKind,
-    Statement, StatementKind, Symbol,
+    Assigns, Effect, FileFacts, LocalValue, Mutation, MutationKind, Reference, ReferenceBinding, Scope, ScopeId,
+    ScopeKind, Statement, StatementKind, Symbol,
 };
+use crate::source::TextRange;
 use crate::syntax::scopes::{MODULE, Resolution};
+
+/// The methods of Python's collections that change them.
+const FILLING: [&str; 12] = [
+    "add",
+    "append",
+    "clear",
+    "extend",
+    "insert",
+    "pop",
+    "popitem",
+    "remove",
+    "reverse",
+    "setdefault",
+    "sort",
+    "update",
+];
 
 pub(super) fn facts(mut lowerer: Lowerer<'_>) -> FileFacts {
     let drafts = std::mem::take(&mut lowerer.finished);
-    let statements = drafts.into_iter().map(|draft| lowerer.finish(draft)).collect();
+    let rebound = lowerer.rebound();
+    let statements = drafts.into_iter().map(|draft| lowerer.finish(draft, &rebound)).collect();
     let scopes = lowerer.scopes.iter().map(|(scope, _)| lowerer.finished_scope(scope)).collect();
     FileFacts {
         statements,
@@ -22,7 +42,20 @@ pub(super) fn facts(mut lowerer: Lowerer<'_>) -> FileFacts {
 }
 
 impl Lowerer<'_> {
-    fn finish(&self, draft: Draft) -> Statement {
+    /// The names of functions that functions inside declare `nonlocal`, by the scopes that bind them.
+    fn rebound(&self) -> HashSet<(ScopeId, Symbol)> {
+        let names = self.scopes.iter().flat_map(|(scope, node)| node.symbols.iter().map(move |name| (scope, *name)));
+        let declared =
+            names.filter(|(scope, name)| self.scopes.entry(*scope, *name).is_some_and(|entry| entry.declared_nonlocal));
+        let binder = declared.filter_map(|(scope, name)| match self.resolve(scope, name) {
+            Resolution::Local(binder) => Some((binder, name)),
+            Resolution::Module | Resolution::ImplicitClass => None,
+        });
+        binder.collect()
+    }
+
+    /// `rebound` are names of functions that functions inside bind anew.
+    fn finish(&self, draft: Draft, rebound: &HashSet<(ScopeId, Symbol)>) -> Statement {
         let mut statement = draft.statement;
         if statement.kind == StatementKind::MainGuard {
             // It never runs when the module is imported.
@@ -47,8 +80,7 @@ impl Lowerer<'_> {
         statement.keys.sort_by_key(|key| key.range);
         statement.keys.dedup();
         statement.annotations.sort_unstable();
-        statement.local_values = draft.local_values.into_iter().filter(|value| self.is_only_value(value)).collect();
-        statement.local_values.sort_by_key(|value| value.scope);
+        statement.local_values = self.finished_local_values(draft.local_values, &draft.uses, rebound);
         statement
     }
 
@@ -103,6 +135,45 @@ impl Lowerer<'_> {
 
     fn module_binds(&self, name: Symbol) -> bool {
         self.scopes.entry(MODULE, name).is_some_and(|entry| entry.is_bound() || entry.declared_global)
+    }
+
+    /// Those that hold wherever the name is used, with what they need.
+    fn finished_local_values(
+        &self,
+        mut values: Vec<LocalValue>,
+        uses: &[Use],
+        rebound: &HashSet<(ScopeId, Symbol)>,
+    ) -> Vec<LocalValue> {
+        if values.is_empty() {
+            return values;
+        }
+        let local = uses.iter().filter_map(|used| match self.resolve(used.scope, used.name) {
+            Resolution::Local(scope) => Some((used, scope)),
+            Resolution::Module | Resolution::ImplicitClass => None,
+        });
+        let mut local: Vec<(TextRange, &Use, ScopeId)> =
+            local.map(|(used, scope)| (self.text.original_range(used.span), used, scope)).collect();
+        local.sort_by_key(|(range, ..)| range.start);
+        let filled = local.iter().filter(|(_, used, _)| self.fills(used));
+        let filled: HashSet<(ScopeId, Symbol)> = filled.map(|(_, used, scope)| (*scope, used.name)).collect();
+        let holds = |name: &(ScopeId, Symbol)| !filled.contains(name) && !rebound.contains(name);
+        values.retain(|value| self.is_only_value(value) && holds(&(value.scope, value.name)));
+        for value in &mut values {
+            let range = value.value.range;
+            let first = local.partition_point(|(used, ..)| used.start < range.start);
+            let within = local[first..].iter().take_while(|(used, ..)| used.start < range.end);
+            let is_own = |scope: ScopeId| range.contains(self.text.original_range(self.scopes.scope(scope).span));
+            let needs = within.filter(|(.., scope)| !is_own(*scope)).map(|(_, used, scope)| (used.name, *scope));
+            value.needs = needs.collect();
+        }
+        values.sort_by_key(|value| value.scope);
+        values
+    }
+
+    /// Whether a use may change what the name stands for.
+    fn fills(&self, used: &Use) -> bool {
+        let first = self.attributes[used.path.0 as usize..used.path.1 as usize].first();
+        used.assigns != Assigns::Nothing || first.is_some_and(|first| FILLING.contains(&self.names.get(first.name)))
     }
 
     fn is_only_value(&self, value: &LocalValue) -> bool {

@@ -306,8 +306,8 @@ impl<'a> Lowerer<'a> {
     fn note_local_values(&mut self, target: &ast::Expr, value: WrittenValue) {
         match target {
             ast::Expr::Name(name) => self.note_local_value(&name.id, value),
-            ast::Expr::Tuple(tuple) => {
-                let plain = tuple.elts.iter().take_while(|element| !element.is_starred_expr());
+            ast::Expr::Tuple(ast::ExprTuple { elts, .. }) | ast::Expr::List(ast::ExprList { elts, .. }) => {
+                let plain = elts.iter().take_while(|element| !element.is_starred_expr());
                 for (place, element) in (0..).zip(plain) {
                     let places = value.places.iter().copied().chain([place]).collect();
                     self.note_local_values(element, WrittenValue { places, ..value });
@@ -321,7 +321,7 @@ impl<'a> Lowerer<'a> {
         let scope = self.context.scope;
         if matches!(self.scopes.scope(scope).kind, ScopeKind::Function | ScopeKind::Comprehension) {
             let name = self.mangled(name);
-            self.draft.local_values.push(LocalValue { scope, name, value });
+            self.draft.local_values.push(LocalValue { scope, name, value, needs: Box::default() });
         }
     }
 

@@ -86,7 +86,7 @@ pub(super) fn explain(
     let [first, second] = both(arguments, input, &spool)?;
     let strategies = Plugins::load_dedup(&preset.settings)?;
     let pool = threads(settings)?;
-    let blocks: Arc<dyn BlockSet> = Arc::new(blocks_of(&pool, &[first.clone(), second.clone()]));
+    let blocks: Arc<dyn BlockSet> = Arc::new(blocks_of(&pool, &[first.clone(), second.clone()], &spool));
     let name = |block: u32| if block == 0 { first.block.clone() } else { second.block.clone() };
     let mut opinions = Vec::new();
     for strategy in &strategies {

@@ -57,7 +57,7 @@ fn run(arguments: &DedupRunArguments, settings: &Settings, console: &Console) ->
     let strategies = Plugins::load_dedup(&settings)?;
     let pool = threads(&settings)?;
     let contenders: Vec<Contender> = models.iter().map(|model| model.contender.clone()).collect();
-    let curated = curate(&pool, console, &strategies, &contenders);
+    let curated = curate(&pool, console, &strategies, &contenders, &spool);
     spool.check()?;
     if let Some(folder) = folder {
         let record = RunRecord::begin(command_line(), settings.threads);

@@ -72,7 +72,7 @@ pub(super) fn sweep(
     let stages = used.iter().map(|name| variants(name, arguments, &preset.settings)).collect::<Result<Vec<_>, _>>()?;
     let pool = threads(settings)?;
     let contenders: Vec<Contender> = models.into_iter().map(|model| model.contender).collect();
-    let contest = Contest::new(&pool, &contenders);
+    let contest = Contest::new(&pool, &contenders, &spool);
     let count = stages.iter().map(Vec::len).product::<usize>();
     let task = console.task("Sweeping", "pair of thresholds", count as u64);
     let mut points = Vec::new();

@@ -1,6 +1,6 @@
 # level: forward
 # sites: net.py:7 Block(width, act=nn.GELU, plan=[3, 2 * 5], seed=seed)
-# constructor: act=torch.nn.GELU, plan=[3, 2 * 5], width=64
+# constructor: act=torch.nn.GELU, plan=[3, 10], width=64
 # note: call_site_arguments: net.py:7
 import torch
 from torch import nn

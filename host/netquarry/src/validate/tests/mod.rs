@@ -138,10 +138,13 @@ impl Case {
 
 /// `net.py Block(width, act=nn.GELU)`: what begins with a capital letter is global there, and `nn` is torch's. The key
 /// `assignments` says what the file binds: `NORM = [width]; width = 64`.
+/// The words of a call site that need no capital letter to be global.
+const GLOBAL: [&str; 8] = ["dict", "functools", "iter", "len", "max", "next", "nn", "range"];
+
 fn read_site(site: &str, keys: &BTreeMap<String, String>) -> Site {
     let (place, text) = site.split_once(' ').unwrap();
     let words = text.split(|character: char| !character.is_alphanumeric() && character != '_');
-    let is_global = |word: &&str| word.starts_with(|first: char| first.is_uppercase()) || ["dict", "nn"].contains(word);
+    let is_global = |word: &&str| word.starts_with(|first: char| first.is_uppercase()) || GLOBAL.contains(word);
     let assignments = keys.get("assignments").into_iter().flat_map(|assignments| assignments.split("; "));
     let assigned: BTreeMap<&str, &str> = assignments.map(|each| each.split_once(" = ").unwrap()).collect();
     let value = |word: &str| match word {

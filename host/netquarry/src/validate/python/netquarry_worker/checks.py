@@ -4,7 +4,9 @@ The check is read from the source, and what it compared is asked of the frame in
 """
 
 import ast
+import builtins
 import collections
+import itertools
 import math
 
 from netquarry_worker import guesses
@@ -14,8 +16,12 @@ from netquarry_worker import guesses
 # `widths` are those of the list whose length is wanted, as in `len(inputs) == len(self.in_channels)`.
 Unmet = collections.namedtuple("Unmet", "node, found, wanted, widths", defaults=((),))
 
-# Nothing else is called: what a check calls may count, or take from an iterator.
-HARMLESS = {"len", "size", "dim", "ndimension", "int", "max", "min", "abs", "tuple", "list"}
+# Nothing else is called: what a check calls may count, or take from an iterator. The first ones are Python's, over numbers
+# and sequences; the others those of tensors.
+FUNCTIONS = {"len", "int", "max", "min", "abs", "tuple", "list"}
+METHODS = {"size", "dim", "ndimension"}
+# Of the values that a check asks for one of.
+FIRST = 4
 OF_SHAPE = {"shape", "size"}
 
 
@@ -25,8 +31,8 @@ def unmet_by(error, block):
     if not frames:
         return []
     frame, line = frames[-1]
-    tree = guesses.tree_of(frame.f_code)
-    line -= frame.f_code.co_firstlineno - 1
+    tree, first = guesses.tree_and_line_of(frame.f_code)
+    line -= first - 1
     asked = [check for node in ast.walk(tree) for check in checks_of(node, line, error)]
     return [unmet for test, must_hold in asked for unmet in unmet_in(test, must_hold, frame)]
 
@@ -57,13 +63,15 @@ def unmet_in(test, must_hold, frame):
             for operator, first, second in zip(operators, [left, *others], others):
                 yield from unmet_between(operator, first, second, must_hold, frame)
         case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name() as node, kinds]) if must_hold:
-            yield from (Unmet(node, None, kind) for kind in kinds_in(kinds, frame))
+            yield from (Unmet(node, None, kind) for kind in kinds_in(node, kinds, frame))
         case ast.BinOp(op=ast.Mod()) if not must_hold:
             yield from unmet_between(ast.Eq(), test, ast.Constant(0), True, frame)
 
 
 def unmet_between(operator, first, second, must_hold, frame):
     try:
+        if bool(value_of(ast.Compare(first, [operator], [second]), frame)) is must_hold:
+            return
         found, other = value_of(first, frame), value_of(second, frame)
         wants_equal = isinstance(operator, ast.Eq if must_hold else ast.NotEq)
         if wants_equal and isinstance(first, ast.BinOp) and isinstance(first.op, ast.Mod) and other == 0:
@@ -74,7 +82,8 @@ def unmet_between(operator, first, second, must_hold, frame):
             yield from (each._replace(widths=widths_in(second, frame)) for each in differing(first, found, other))
             yield from (each._replace(widths=widths_in(first, frame)) for each in differing(second, other, found))
         elif isinstance(operator, ast.In if must_hold else ast.NotIn):
-            yield from (unmet for each in other for unmet in differing(first, found, each))
+            choices = itertools.islice(other, FIRST) if isinstance(other, (tuple, list, range, set, dict)) else ()
+            yield from (unmet for each in choices for unmet in differing(first, found, each))
         elif isinstance(operator, (ast.Gt, ast.GtE) if must_hold else (ast.Lt, ast.LtE)):
             yield from differing(first, found, other + isinstance(operator, (ast.Gt, ast.LtE)))
         elif isinstance(operator, (ast.Lt, ast.LtE) if must_hold else (ast.Gt, ast.GtE)):
@@ -86,7 +95,7 @@ def unmet_between(operator, first, second, must_hold, frame):
 
 def differing(node, found, wanted):
     """Whole numbers that differ, also those of shapes and pairs."""
-    if isinstance(node, ast.Constant):
+    if is_literal(node):
         return
     if isinstance(found, (tuple, list)) and isinstance(wanted, (tuple, list)) and len(found) == len(wanted):
         for one, other in zip(found, wanted):
@@ -95,10 +104,12 @@ def differing(node, found, wanted):
         yield Unmet(node, found, wanted)
 
 
-def kinds_in(node, frame):
-    """Those that an instance is asked to be of, as far as they are sequences."""
+def kinds_in(node, kinds, frame):
+    """Those that it is asked to be of and is not, as far as they are sequences."""
     try:
-        kinds = value_of(node, frame)
+        kinds = value_of(kinds, frame)
+        if isinstance(value_of(node, frame), kinds):
+            return ()
     except Exception:
         return ()
     return [kind for kind in (list, tuple) if kind is kinds or (isinstance(kinds, tuple) and kind in kinds)]
@@ -112,10 +123,34 @@ def widths_in(node, frame):
 
 
 def value_of(node, frame):
+    """The value of an expression in a frame; raises where asking for it again may change something."""
     for each in ast.walk(node):
-        if isinstance(each, ast.Call) and guesses.name_of(each.func) not in HARMLESS:
-            raise ValueError("the check calls something")
-    return eval(compile(ast.Expression(node), "<check>", "eval"), frame.f_globals, frame.f_locals)
+        is_harmful = isinstance(each, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom)
+        if is_harmful or (isinstance(each, ast.Call) and not is_harmless(each, frame)):
+            raise ValueError("the check does more than to compare")
+    tree = ast.fix_missing_locations(ast.Expression(node))
+    return eval(compile(tree, "<check>", "eval"), frame.f_globals, frame.f_locals)
+
+
+def is_harmless(call, frame):
+    import torch
+
+    match call.func:
+        case ast.Name(id=name) if name in FUNCTIONS:
+            own = frame.f_locals.get(name, frame.f_globals.get(name, getattr(builtins, name)))
+            takes = (int, float, tuple, list, dict, str, torch.nn.ModuleList, torch.Tensor)
+            return own is getattr(builtins, name) and all(isinstance(value_of(each, frame), takes) for each in call.args)
+        case ast.Attribute(value=value, attr=name) if name in METHODS:
+            return isinstance(value_of(value, frame), torch.Tensor)
+    return False
+
+
+def is_literal(node):
+    try:
+        ast.literal_eval(node)
+    except ValueError:
+        return False
+    return True
 
 
 def is_rank(node):

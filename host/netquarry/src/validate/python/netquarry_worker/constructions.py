@@ -37,11 +37,13 @@ FAR = 3.0
 class Constructions:
     """The instances of one block, one after the other."""
 
-    def __init__(self, block, given, seed, suggested=None, sites=()):
-        """`given` are arguments that hold; `suggested` those that are tried first; `sites` tell what others pass."""
+    def __init__(self, block, given, seed, announce, suggested=None, sites=()):
+        """`given` are arguments that hold; `suggested` those that are tried first; `sites` tell what others pass.
+        `announce` is told whenever instances begin or cease to be made without arguments."""
         self.block = block
         self.given = given
         self.seed = seed
+        self.announce = announce
         self.parameters = arguments.signature(block)
         self.guesser = guesses.Guesser(block)
         self.takes_anything = any(parameter.kind is parameter.VAR_KEYWORD for parameter in self.parameters)
@@ -73,6 +75,7 @@ class Constructions:
         while self.queue and self.tries < self.limit:
             cost, _, expressions = heapq.heappop(self.queue)
             self.tries += 1
+            self.announce(with_arguments=bool(expressions))
             try:
                 self.seed()
                 model = arguments.call(self.block, self.parameters, expressions)
@@ -151,8 +154,15 @@ class Constructions:
         return bool(self.given) and expressions == self.given
 
 
+def is_set_up(model):
+    """Whether the constructor of `torch.nn.Module` has run: one that overrides `__call__` can do without."""
+    return "_parameters" in vars(model)
+
+
 def sized(model):
     """The parameters of a model whose shapes are known."""
     import torch
 
+    if not is_set_up(model):
+        return ()
     return (parameter for parameter in model.parameters() if not torch.nn.parameter.is_lazy(parameter))

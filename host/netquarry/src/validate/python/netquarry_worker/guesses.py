@@ -283,10 +283,16 @@ def bounded(found):
 
 
 def tree_of(code):
+    return tree_and_line_of(code)[0]
+
+
+def tree_and_line_of(code):
+    """The source of a class or code object, and the line of the file in which that begins."""
     try:
-        return ast.parse(textwrap.dedent(inspect.getsource(code)))
+        lines, first = inspect.getsourcelines(code)
+        return ast.parse(textwrap.dedent("".join(lines))), first
     except (OSError, TypeError, SyntaxError):
-        return ast.Module([], [])
+        return ast.Module([], []), 1
 
 
 def literals_in(node, tables):

@@ -11,7 +11,7 @@ import itertools
 import re
 import types
 
-from netquarry_worker import arguments, checks, guesses, memory, shapes
+from netquarry_worker import arguments, checks, constructions, guesses, memory, shapes
 
 TRIES = 60
 # Of a model that is not the first one for its block.
@@ -106,8 +106,8 @@ INPUT_RULES = (
     ),
 )
 
-# The longest list that a check may ask for.
-LONGEST = 8
+# Of the tensors in a list that a check asks for.
+MOST_TENSORS = 8
 # How deep the arguments of arguments go.
 DEPTH = 2
 NO_TENSOR = re.compile(
@@ -120,13 +120,14 @@ GRAPH = re.compile(r"(hyper)?edge_index|adj_t")
 def run_forward(model, constructor, given, seed, tries=TRIES, suggested=None):
     """Runs a forward pass; returns the evidence for the record. `given` are inputs that hold; those that are `suggested`
     are tried first, as they are."""
-    model.eval()
+    if constructions.is_set_up(model):
+        model.eval()
     parameters = parameters_of(model)
     required = [parameter for parameter in parameters if arguments.is_required(parameter) or parameter.name in given]
     # `forward(self, *inputs)` and `forward(self, x=None)` do little without anything.
     required = required or [parameter for parameter in parameters if parameter.kind is not parameter.VAR_KEYWORD][:1]
     search = Search(model, constructor, required, given)
-    first_error = last_error = None
+    first_error = last_error = unusable = None
     if suggested:
         named = [parameter for parameter in parameters if parameter.name in suggested]
         try:
@@ -137,6 +138,7 @@ def run_forward(model, constructor, given, seed, tries=TRIES, suggested=None):
             if arguments.no_fault_of_arguments(error):
                 raise
             first_error = last_error = error
+            unusable = unusable_output(error)
     for _ in range(tries):
         attempt = search.next()
         if attempt is None:
@@ -149,10 +151,20 @@ def run_forward(model, constructor, given, seed, tries=TRIES, suggested=None):
                 raise
             first_error = first_error or error
             last_error = error
+            unusable = unusable or unusable_output(error)
             search.learn(attempt, error)
-    what = "no inputs were found that a forward pass takes"
+    what = f"no forward pass had an output to go by: {unusable}" if unusable else "no inputs were found that a forward pass takes"
     note = arguments.not_found(what, len(search.tried), last_error, first_error)
     raise arguments.NotFound(note, first_error, guessed=True)
+
+
+class NotFinite(ArithmeticError):
+    """An output has numbers that are none, or are infinite."""
+
+
+def unusable_output(error):
+    """What was wrong with the output of a forward pass, where there was one."""
+    return str(error) if isinstance(error, (arguments.NotFound, NotFinite)) else None
 
 
 def pass_through(model, required, expressions, seed):
@@ -186,6 +198,8 @@ class Search:
         self.kinds = {}
         classes = classes_of(type(model))
         self.texts = {parameter.name: texts_for(parameter, classes) for parameter in required}
+        # So many of them are for any shape; those behind them were learnt of one.
+        self.usual = {name: len(texts) for name, texts in self.texts.items()}
         found = shapes.candidates(model, constructor)
         if any(GRAPH.fullmatch(parameter.name) for parameter in required):
             found = sorted(found, key=lambda shape: len(shape) != 2)
@@ -230,7 +244,7 @@ class Search:
         for parameter in self.required:
             if parameter.name in self.given or parameter.name in choice:
                 continue
-            first, *others = self.texts[parameter.name]
+            first, *others = self.texts[parameter.name][: self.usual[parameter.name]]
             for place, text in enumerate(others, start=1):
                 is_likely = (is_taken_apart and text.startswith("[")) or (
                     is_no_tensor and "{tensor}" in text and "{tensor}" not in first
@@ -246,7 +260,7 @@ class Search:
         # As long as the tensor is, of which the check wanted nothing else.
         first = [(name, attempt.shape[0], ()) for name in kinds if all(name != other for other, _, _ in lengths)]
         for name, count, widths in (*lengths, *first):
-            if name in self.texts and name not in self.given and 0 < count <= LONGEST:
+            if name in self.texts and name not in self.given and 0 < count <= MOST_TENSORS:
                 self.push_lists(attempt, name, count, widths)
 
     def learn_pyramids(self, attempt):
@@ -324,12 +338,14 @@ def widths_of(model):
 
 def lists(shape, count, widths, kind):
     """Sequences of tensors: each half as high and wide as the one before, and all of one size; as wide as `widths` say."""
-    channels = widths or [shape[1]] * count if len(shape) >= 4 else ()
-    for halved in (True, False) if channels else ():
-        sizes = ((shape[0], width, *shapes.halved(shape[2:], level * halved)) for level, width in enumerate(channels))
-        yield sequence((f"torch.randn({size})" for size in sizes), kind)
-    if not channels:
+    if len(shape) < 4:
         yield sequence(["{tensor}"] * count, kind)
+        return
+    for factor in (1, 0):
+        channels = enumerate(widths or [shape[1]] * count)
+        sizes = [(shape[0], width, *shapes.halved(shape[2:], factor * level)) for level, width in channels]
+        if all(map(shapes.is_small, sizes)):
+            yield sequence((f"torch.randn({size})" for size in sizes), kind)
 
 
 def sequence(texts, kind):
@@ -416,7 +432,7 @@ def evidence(values, output):
         raise arguments.NotFound(f"the forward pass gave no tensor but {type(output).__name__!r}")
     for name, tensor in outputs:
         if tensor.is_floating_point() and not torch.isfinite(tensor).all():
-            raise ArithmeticError(f"the output {name or 'itself'} is not finite")
+            raise NotFinite(f"the output {name or 'itself'} is not finite")
     with_tensors = {name.partition(".")[0] for name, _ in inputs}
     plain = {name: value for name, value in values.items() if value is None or type(value) in (int, float, bool, tuple)}
     return {

@@ -63,11 +63,14 @@ class Bundle:
         self.constructor_arguments = {}
         # The expressions that made a forward pass.
         self.forward_arguments = None
+        # Tells the host whether instances are made with arguments, when that changes.
+        self.announce = None
 
 
 def climb(bundle, highest, reporter, look):
     """Reports `passed`, `failed`, `undecided` or `inapplicable` for every level up to the highest asked for; stops at the
     first that failed or stayed undecided. `look` notes before each report what the bundle has changed."""
+    bundle.announce = Announcement(reporter)
     for level, step in LEVELS:
         try:
             randomness.seed()
@@ -93,6 +96,19 @@ def climb(bundle, highest, reporter, look):
             reporter.send("passed", level=level, evidence=evidence)
         if level == highest:
             return
+
+
+class Announcement:
+    """Whether instances are made with arguments, told when it changes: what ends a child cannot be told behind it."""
+
+    def __init__(self, reporter):
+        self.reporter = reporter
+        self.last = None
+
+    def __call__(self, with_arguments):
+        if with_arguments != self.last:
+            self.last = with_arguments
+            self.reporter.send("constructing", with_arguments=with_arguments)
 
 
 def explain(error, bundle):
@@ -155,7 +171,7 @@ def construct(bundle):
     given = bundle.given["constructor"] if bundle.given else {}
     suggested = bundle.suggested["constructor"] if bundle.suggested else {}
     found = sites.of_block(bundle.block, bundle.sites)
-    bundle.constructions = Constructions(bundle.block, given, randomness.seed, suggested, found)
+    bundle.constructions = Constructions(bundle.block, given, randomness.seed, bundle.announce, suggested, found)
     bundle.model, bundle.constructor_arguments = bundle.constructions.next()
     return evidence_of_instance(bundle)
 

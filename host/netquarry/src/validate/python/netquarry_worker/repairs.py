@@ -14,8 +14,10 @@ ATTRIBUTE_OF_NAMESPACE = re.compile(r"'types\.SimpleNamespace' object has no att
 QUOTED = re.compile(r"['\"`]([A-Za-z][\w\-.]*)['\"`]")
 # How many of the innermost lines of the block's module are read.
 LINES = 3
-# The longest list that a check may ask for.
-LONGEST = 16
+# Of the numbers in a list that a check asks for.
+MOST_NUMBERS = 16
+# A smaller number is too common to say that an argument is meant that has it.
+TELLING = 3
 IS_LENGTH = re.compile(r"index out of range|not enough values|unpack|has no len|not iterable|not subscriptable|length|list of")
 # Two sizes that ought to be one.
 SIZES = re.compile(
@@ -72,18 +74,19 @@ def of_checks(error, expressions, known, guesser):
         counted = checks.counted(unmet.node)
         if counted is not None:
             yield from of_count(counted, unmet.wanted, expressions, known)
-        elif type(unmet.wanted) is int:
+        elif type(unmet.wanted) is int and unmet.wanted > 0:
             value = re.compile(rf"\b{unmet.found}\b")
             # Those that the check names, before those whose values may have gone into it.
             for name in sorted(expressions, key=lambda name: name not in named):
-                if re.fullmatch(r"[\d(), \[\]]+", expressions[name]) and value.search(expressions[name]):
+                is_meant = name in named or unmet.found >= TELLING
+                if is_meant and re.fullmatch(r"[\d(), \[\]]+", expressions[name]) and value.search(expressions[name]):
                     yield expressions | {name: value.sub(str(unmet.wanted), expressions[name])}
 
 
 def of_count(name, count, expressions, known):
     """A list that is as long as a check wanted."""
     found = expressions.get(name) or (repr(known[name].default) if name in known else "")
-    if 0 < count <= LONGEST and re.fullmatch(r"[\[(][\d., ]+[\])]", found):
+    if 0 < count <= MOST_NUMBERS and re.fullmatch(r"[\[(][\d., ]+[\])]", found):
         numbers = re.findall(r"[\d.]+", found)
         yield expressions | {name: f"[{', '.join((numbers + numbers[-1:] * count)[:count])}]"}
 

@@ -12,7 +12,7 @@ import doctest
 import itertools
 import math
 
-from netquarry_worker import arguments
+from netquarry_worker import arguments, literals
 
 MOST = 8
 # Longer expressions are of whole networks.
@@ -25,6 +25,8 @@ Site = collections.namedtuple("Site", "constructor, forward, place, count, is_co
 # What Python raises over a text that is no Python, or that nests deeper than it follows.
 UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 
+# What expressions may name whatever a bundle imports.
+AT_HAND = {"functools", "torch", "types"}
 # Nothing has this name.
 UNKNOWN = ast.Name("", ast.Load())
 
@@ -108,6 +110,9 @@ class Values:
     def of(self, name, users=()):
         if name not in self.known:
             tree = parsed(self.texts[name])
+            if not arguments.names_in(tree) - AT_HAND <= self.texts.keys():
+                # It uses what only the function around has.
+                tree = UNKNOWN
             others = [each for each in arguments.names_in(tree) if self.texts.get(each) and each not in (*users, name)]
             tree = Inlined({each: self.of(each, (*users, name)) for each in others}).visit(tree)
             self.known[name] = tree if len(ast.unparse(tree)) <= LONGEST else UNKNOWN
@@ -134,7 +139,8 @@ def bound(call, parameters, block):
     plain = itertools.takewhile(lambda each: not isinstance(each, ast.Starred), call.args)
     pairs = [(parameter.name, value) for parameter, value in zip(positional, plain)]
     pairs += [(each.arg, each.value) for each in call.keywords if each.arg and (each.arg in named or takes_anything)]
-    texts = ((name, ast.unparse(value)) for name, value in pairs if not arguments.missing(value, scope))
+    known = ((name, value) for name, value in pairs if not arguments.missing(value, scope))
+    texts = ((name, ast.unparse(literals.shortened(value, scope))) for name, value in known)
     return {name: text for name, text in texts if len(text) <= LONGEST}
 
 
