@@ -86,7 +86,7 @@ fn a_block_is_constructed_as_others_construct_it() {
     assert_eq!(called["evidence"]["notes"], json!(["call_site_arguments: house.py:9"]));
     // What the function around it binds stands in the place of its names.
     let furnished = &manifest["bricks:bricks.brick.Furnished"]["evidence"];
-    let arguments = json!({"width": "31", "plan": "[31 - 1, 1]", "act": "torch.nn.GELU"});
+    let arguments = json!({"width": "31", "plan": "[30, 1]", "act": "torch.nn.GELU"});
     assert_eq!(furnished["constructor_arguments"], arguments);
     assert_eq!(furnished["notes"], json!(["call_site_arguments: house.py:16"]));
     // The part of a configuration that stands by itself goes with guesses.
