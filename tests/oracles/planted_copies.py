@@ -1,11 +1,11 @@
-"""Classes of a package, and for most of them one more that is an edited copy, to see what deduplication makes of it.
+"""Classes of a package, and for most of them two more that are edited copies, to see what deduplication makes of them.
 
     planted_copies.py FOLDER ROWS
 
 Writes to ROWS a JSON line for each class with a `forward` method in the Python files below FOLDER whose name no other has, and
-for its copy: `nn`, `nn_code`, for copies `copy_of` and `kind`. Kinds below `same` leave the network as it is up to names,
-order and constants, those below `other` make another one of it. Which kind a class gets depends on its name alone; where a kind
-cannot be had of a class, it gets the next one. Nothing is executed.
+for its copies, behind it: `nn`, `nn_code`, for copies `copy_of` and `kind`. Kinds below `same` leave the network as it is up
+to names, order and constants, those below `other` make another one of it. A class gets one of each; which depends on its name
+alone, but for the rarest, and where a kind cannot be had of a class, it gets the next one. Nothing is executed.
 """
 
 import ast
@@ -28,7 +28,8 @@ def main(folder, path):
     with open(path, "w", encoding="utf-8") as rows:
         for name, codes in sorted(found.items()):
             if len(codes) == 1:
-                for row in (original(name, codes[0]), copy(name, codes[0])):
+                copies = [copy(name, codes[0], group) for group in ("same", "other")]
+                for row in (original(name, codes[0]), *copies):
                     if row:
                         rows.write(json.dumps(row) + "\n")
 
@@ -37,17 +38,18 @@ def original(name, code):
     return {"nn": name, "nn_code": code}
 
 
-def copy(name, code):
-    kinds = list(KINDS)
+def copy(name, code, group):
+    kinds = [kind for kind in KINDS if kind.startswith(group)]
     first = zlib.crc32(name.encode()) % len(kinds)
-    for kind in kinds[first:] + kinds[:first]:
+    rare = [kind for kind in kinds if KINDS[kind] is another_order_of_layers]
+    for kind in rare + kinds[first:] + kinds[:first]:
         tree = ast.parse(code)
         before = ast.dump(tree)
         edited = KINDS[kind](tree)
         if edited is None and ast.dump(tree) != before:
             edited = ast.unparse(ast.fix_missing_locations(tree)) + "\n"
         if edited:
-            return {"nn": f"Copy{name}", "nn_code": edited, "copy_of": name, "kind": kind}
+            return {"nn": f"{group.title()}{name}", "nn_code": edited, "copy_of": name, "kind": kind}
 
 
 def methods(tree):
@@ -153,6 +155,38 @@ def another_order(tree):
             return
 
 
+def another_order_of_layers(tree):
+    """Two layers that a constructor hands to `nn.Sequential` one behind the other have changed places."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("nn.Sequential", "Sequential"):
+            for place, (first, second) in enumerate(zip(node.args, node.args[1:])):
+                made = [isinstance(each, ast.Call) and ast.unparse(each.func) for each in (first, second)]
+                if all(made) and made[0] != made[1]:
+                    node.args[place : place + 2] = second, first
+                    return
+
+
+def other_operands(tree):
+    """What the forward pass subtracts, divides or multiplies as matrices comes the other way round."""
+    for node in ast.walk(forward(tree)):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub | ast.Div | ast.MatMult):
+            if ast.dump(node.left) != ast.dump(node.right):
+                node.left, node.right = node.right, node.left
+                return
+
+
+def another_option(tree):
+    """One of the options of a layer that the constructor makes is switched."""
+    constructor = next((method for method in methods(tree) if method.name == "__init__"), ast.Pass())
+    for node in ast.walk(constructor):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2][:1].isupper():
+            for keyword in node.keywords:
+                # In place or not, the values are the same.
+                if isinstance(keyword.value, ast.Constant) and type(keyword.value.value) is bool and keyword.arg != "inplace":
+                    keyword.value.value = not keyword.value.value
+                    return
+
+
 def is_layer(node):
     function = node.func
     is_own = isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.value.id == "self"
@@ -174,6 +208,9 @@ KINDS = {
     "other: another operator": another_operator,
     "other: a step less": a_step_less,
     "other: another order": another_order,
+    "other: another order of layers": another_order_of_layers,
+    "other: other operands": other_operands,
+    "other: another option": another_option,
 }
 
 

@@ -1,4 +1,4 @@
-//! Classes of packages with an edited copy of each, to see which copies deduplication finds
+//! Classes of packages with edited copies of each, to see which copies deduplication finds
 //! (`tests/oracles/planted_copies.py` says which edits there are).
 
 use std::collections::{BTreeMap, HashMap};
@@ -14,7 +14,7 @@ use crate::packages::python;
 /// How kinds are called that leave the network as it is.
 pub const SAME: &str = "same: ";
 
-/// A copy stands behind its original.
+/// Copies stand behind their original.
 #[derive(Deserialize)]
 struct Row {
     nn: String,
@@ -83,11 +83,15 @@ impl Planted {
             lines(&out.join("decisions.jsonl"))?.into_iter().map(survivor).collect();
         let survivor = |number: usize| &survivors[&format!("{}#{number}", self.rows[number].nn)];
         let mut kinds: BTreeMap<String, Kind> = BTreeMap::new();
+        let mut original = 0;
         for (number, row) in self.rows.iter().enumerate() {
-            let Some(kind) = &row.kind else { continue };
+            let Some(kind) = &row.kind else {
+                original = number;
+                continue;
+            };
             let kind = kinds.entry(kind.clone()).or_default();
             kind.planted += 1;
-            if survivor(number) == survivor(number - 1) {
+            if survivor(number) == survivor(original) {
                 kind.merged.push(row.nn.clone());
             }
         }

@@ -110,9 +110,9 @@ pub enum CanonicalView {
     Operations,
     /// Likewise all that it reaches.
     ReachedOperations,
-    /// Which of its calls and operators each function of the block evaluates behind which, each pair as often as it is
-    /// there: `Conv2d BatchNorm2d/1`.
-    Steps,
+    /// A digest for each function of the block: what it gives and does, by the values that it computes from each other, and
+    /// what the constructor makes of them.
+    Flow,
 }
 
 impl Normalisation {
@@ -124,7 +124,7 @@ impl Normalisation {
         Self::Canonical(CanonicalView::Digest),
         Self::Canonical(CanonicalView::Operations),
         Self::Canonical(CanonicalView::ReachedOperations),
-        Self::Canonical(CanonicalView::Steps),
+        Self::Canonical(CanonicalView::Flow),
     ];
 
     pub fn name(self) -> &'static str {
@@ -136,7 +136,7 @@ impl Normalisation {
             Self::Canonical(CanonicalView::Digest) => "canonical-digest",
             Self::Canonical(CanonicalView::Operations) => "operations",
             Self::Canonical(CanonicalView::ReachedOperations) => "reached-operations",
-            Self::Canonical(CanonicalView::Steps) => "steps",
+            Self::Canonical(CanonicalView::Flow) => "flow",
         }
     }
 }

@@ -82,7 +82,7 @@ impl Default for Configuration {
             normalisations: vec!["canonical".to_owned()],
             floors: vec![
                 Floor { normalisation: "operations".to_owned(), similarity: 1.0 },
-                Floor { normalisation: "steps".to_owned(), similarity: 1.0 },
+                Floor { normalisation: "flow".to_owned(), similarity: 1.0 },
                 Floor { normalisation: "reached-operations".to_owned(), similarity: 0.98 },
             ],
             hash_family: "minhash-rs".to_owned(),

@@ -1,4 +1,4 @@
-//! Locality-sensitive hashing over signatures that are there already, with bands that are chosen at run time.
+//! Locality-sensitive hashing over digests of the bands of signatures, with bands that are chosen at run time.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};

@@ -111,12 +111,12 @@ impl CodeBlocks {
                 let is_link = |first: &Shingles, second: usize| {
                     self.shingles(members[second], shingling).jaccard(self.shelf(), first) >= similarity
                 };
-                // The members of one bucket are in no other one.
+                // A member is in one bucket only; what it is connected with may be in several.
                 let buckets = banding::buckets(&keys, band).into_par_iter();
-                let found: Vec<(usize, usize)> = buckets
+                let mut found: Vec<(usize, usize)> = buckets
                     .flat_map_iter(|bucket| links_of_bucket(&bucket, &sets, is_new, shingles, is_link))
                     .collect();
-                found.iter().for_each(|(first, second)| _ = sets.union(*first, *second));
+                found.retain(|(first, second)| sets.union(*first, *second));
                 links.extend(found.into_iter().map(|(first, second)| (members[first], members[second])));
             }
         }
@@ -218,7 +218,7 @@ impl CodeBlock {
     /// Keeps the views that are small: reading the code takes most of the time.
     fn keep_views(&self, block: &canonical::Block<'_>, shelf: &dyn Shelf) {
         for view in
-            [CanonicalView::Digest, CanonicalView::Operations, CanonicalView::ReachedOperations, CanonicalView::Steps]
+            [CanonicalView::Digest, CanonicalView::Operations, CanonicalView::ReachedOperations, CanonicalView::Flow]
         {
             let shingling = Shingling { normalisation: Normalisation::Canonical(view), width: 1 };
             self.shingles.get(shingling, || ShelvedSet::put(shelf, &Shingles::new(&block.view(view), 1)));
@@ -462,6 +462,29 @@ mod tests {
         let single = on(1);
         assert!(!single.0.is_empty() && !single.2.is_empty());
         assert_eq!(single, on(4));
+    }
+
+    /// What the links connect is what all similar pairs of candidates connect, and no link is too many.
+    #[test]
+    fn links_connect_what_similar_candidates_do() {
+        let shingling = Shingling { normalisation: Normalisation::Code, width: 3 };
+        let banding = Banding { bands: 32, rows: 4, ..NN_DUP };
+        let blocks = blocks((0..48).map(|number| class(["A", "B", "C"][number as usize % 3], 2 + number / 2, "")));
+        let members: Vec<u32> = (0..48).filter(|number| number % 5 != 0).collect();
+        let pairs = blocks.candidate_pairs(&members, shingling, banding);
+        for similarity in [0.5, 0.9, 0.97] {
+            let mut expected = UnionFind::<usize>::new(48);
+            let alike = |(first, second): &&(u32, u32)| blocks.jaccard(*first, &[*second], shingling)[0] >= similarity;
+            let alike: Vec<_> = pairs.iter().filter(alike).collect();
+            alike.iter().for_each(|(first, second)| _ = expected.union(*first as usize, *second as usize));
+            let links = blocks.links(&members, shingling, banding, similarity);
+            let mut found = UnionFind::<usize>::new(48);
+            assert!(links.iter().all(|(first, second)| found.union(*first as usize, *second as usize)), "{links:?}");
+            assert!(!links.is_empty(), "{similarity}");
+            for (first, second) in (0..48).flat_map(|first| (0..first).map(move |second| (first, second))) {
+                assert_eq!(found.equiv(first, second), expected.equiv(first, second), "{similarity}: {first} {second}");
+            }
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! What a block is depends on the definitions of its code that it names, and on what these name. Each of them gets a
 //! number in the order in which it is reached, so that neither names nor what else the code holds matter.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -12,7 +12,8 @@ use sha2::{Digest, Sha256};
 use super::tokens::{NormalisedTokens, code_tokens};
 use crate::dedup::CanonicalView;
 use crate::syntax::{
-    self, CANONICAL_NUMBER, CanonicalClass, CanonicalKind as Kind, CanonicalMethod, CanonicalStatement, CanonicalTokens,
+    self, CANONICAL_NUMBER, CanonicalClass, CanonicalFlow, CanonicalKind as Kind, CanonicalMethod, CanonicalStatement,
+    CanonicalTokens,
 };
 
 /// The last names of bases outside of the code that leave the attributes of a class alone.
@@ -39,6 +40,9 @@ const OF_MODULES: [&str; 3] = ["training", "forward", "call_super_init"];
 
 /// What is called for a type, a length or a copy says nothing about a network.
 const PLAIN_CALLS: [&str; 7] = ["super", "isinstance", "len", "list", "tuple", "dict", "deepcopy"];
+
+/// A SHA-256.
+type Digested = [u8; 32];
 
 /// The statements of a code that is read at once; `None` where it does not parse.
 pub(super) fn statements(code: &str) -> Option<Vec<Arc<[CanonicalStatement]>>> {
@@ -89,7 +93,7 @@ impl<'s> Block<'s> {
             CanonicalView::Tokens => definitions.tokens(names),
             CanonicalView::Operations => definitions.operations(names),
             CanonicalView::ReachedOperations => definitions.operations(&definitions.reach(names).names),
-            CanonicalView::Steps => definitions.steps(names),
+            CanonicalView::Flow => definitions.flow(names),
             CanonicalView::Digest => {
                 let mut tokens = NormalisedTokens::default();
                 tokens.push(&definitions.digest(names));
@@ -225,47 +229,48 @@ impl<'s> Definitions<'s> {
         counted(found)
     }
 
-    /// Which operation comes behind which in the functions of the definitions. Attributes are called what they are made by.
-    fn steps(&self, names: &[&str]) -> NormalisedTokens {
+    /// What each function of the definitions gives and does.
+    fn flow(&self, names: &[&str]) -> NormalisedTokens {
         let mut found = Vec::new();
         for statement in names.iter().flat_map(|name| &self.by_name[name]) {
-            let written = self.written(statement);
-            let tokens: Vec<(Kind, &str)> = written.iter().collect();
-            let made: BTreeMap<u32, BTreeSet<String>> =
-                written.made.iter().fold(BTreeMap::new(), |mut made, (attribute, place)| {
-                    made.entry(*attribute).or_default().insert(self.operation(&tokens[*place as usize..]));
-                    made
-                });
-            for function in &written.steps {
-                let mut before = "^".to_owned();
-                for place in function {
-                    let tokens = &tokens[*place as usize..];
-                    let operation = match tokens {
-                        [_, (Kind::Local(_), _), (Kind::OwnAttribute(number), _), (Kind::Fixed, "("), ..] => {
-                            made.get(number).map_or_else(
-                                || "A".to_owned(),
-                                |made| made.iter().map(String::as_str).collect::<Vec<_>>().join("|"),
-                            )
-                        }
-                        _ => self.operation(tokens),
-                    };
-                    if !PLAIN_CALLS.contains(&operation.as_str()) {
-                        found.push(format!("{before} {operation}"));
-                        before = operation;
-                    }
-                }
-            }
+            let digests = self.digests(&statement.flow);
+            let forwarding = statement.class.as_ref().filter(|class| self.forwards(class));
+            let methods = forwarding.map_or(&[][..], |class| &class.methods);
+            let is_left_out = |name: &str| methods.iter().any(|method| method.only_forwards && *method.name == *name);
+            let results = statement.flow.results.iter().filter(|result| !is_left_out(&result.method));
+            found.extend(results.map(|result| hexadecimal(&digests[result.node as usize])));
         }
         counted(found)
     }
 
-    /// The operator or call with which these tokens begin.
-    fn operation(&self, tokens: &[(Kind, &str)]) -> String {
-        match tokens {
-            [(Kind::Call, last_name), rest @ ..] => self.called(last_name, rest),
-            [(_, text), ..] => (*text).to_owned(),
-            [] => String::new(),
+    /// A digest of each value of a flow and of all that it is computed from. What the code defines, and what it imports,
+    /// counts by its last name.
+    fn digests(&self, flow: &CanonicalFlow) -> Vec<Digested> {
+        let mut digests: Vec<Digested> = Vec::new();
+        for (kind, text, operands) in flow.iter() {
+            let (tag, text) = match kind {
+                Kind::Fixed => (b'F', text.to_owned()),
+                Kind::Operator => (b'O', text.to_owned()),
+                Kind::Call => (b'C', String::new()),
+                Kind::Local(number) => (b'L', format!("{number}{text}")),
+                Kind::OwnAttribute(_) | Kind::Attribute => (b'A', text.to_owned()),
+                Kind::String => (b'S', text.to_owned()),
+                Kind::Global => {
+                    let path = match self.meaning(text) {
+                        Meaning::Definition(..) => text.to_owned(),
+                        Meaning::Path(path) => path,
+                    };
+                    (b'G', path.rsplit('.').next().unwrap_or_default().to_owned())
+                }
+            };
+            let mut hash = Sha256::new();
+            hash.update([tag]);
+            hash.update(text);
+            hash.update([0]);
+            operands.iter().for_each(|operand| hash.update(digests[*operand as usize]));
+            digests.push(hash.finalize().into());
         }
+        digests
     }
 
     /// What is called, whose last name and tokens these are; locals and attributes that the class binds without their names.

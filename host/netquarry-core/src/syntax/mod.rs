@@ -27,7 +27,8 @@ use std::collections::BTreeSet;
 use crate::facts::{Diagnostic, DiagnosticKind, FileFacts};
 
 pub use canonical::{
-    CANONICAL_NUMBER, CanonicalClass, CanonicalKind, CanonicalMethod, CanonicalStatement, CanonicalTokens, canonical,
+    CANONICAL_NUMBER, CanonicalClass, CanonicalFlow, CanonicalKind, CanonicalMethod, CanonicalStatement,
+    CanonicalTokens, canonical,
 };
 pub use decode::decode;
 pub use indentation::{annotation_of_assignment, indented};

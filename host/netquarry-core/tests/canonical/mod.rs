@@ -1,7 +1,8 @@
 //! Pairs of codes that are the same network in canonical form, and pairs that are not.
 //!
 //! A case is a file in `cases/equal/` or `cases/different/`, which holds both codes with a line `# ---` between them. The block
-//! is called `Block` in both. Those in `cases/same_steps/` and `cases/other_steps/` compute the same, in the same order or not.
+//! is called `Block` in both. Those in `cases/same_flow/` and `cases/other_flow/` call and compute the same, of the same
+//! values or not.
 
 use std::fs;
 use std::path::Path;
@@ -45,7 +46,7 @@ fn check(folder: &str, view: CanonicalView, expected: bool) {
         let text = fs::read_to_string(&path).expect("it can be read");
         let (first, second) = text.split_once(BORDER).unwrap_or_else(|| panic!("{} has one code", path.display()));
         assert!(are_equal([first, first]) && are_equal([second, second]), "{} is no Python", path.display());
-        let computes_other = view == CanonicalView::Steps && !are_equal_in(CanonicalView::Operations, [first, second]);
+        let computes_other = view == CanonicalView::Flow && !are_equal_in(CanonicalView::Operations, [first, second]);
         if are_equal_in(view, [first, second]) != expected || computes_other {
             wrong.push(path);
         }
@@ -71,10 +72,10 @@ fn other_networks_are_different() {
 }
 
 #[test]
-fn the_order_of_steps_is_told() {
+fn what_is_computed_of_what_is_told() {
     with_stack(|| {
-        check("same_steps", CanonicalView::Steps, true);
-        check("other_steps", CanonicalView::Steps, false);
+        check("same_flow", CanonicalView::Flow, true);
+        check("other_flow", CanonicalView::Flow, false);
     });
 }
 

@@ -12,6 +12,7 @@
 //! its own names (`locals()`) or when statements that bind nothing run is not looked at. Not so the other way round at all.
 
 mod bindings;
+mod flow;
 mod liveness;
 mod parts;
 mod strip;
@@ -35,6 +36,7 @@ pub struct CanonicalStatement {
     pub imports: Vec<(Box<str>, Box<str>)>,
     pub class: Option<CanonicalClass>,
     pub tokens: CanonicalTokens,
+    pub flow: CanonicalFlow,
 }
 
 #[derive(Clone, Debug)]
@@ -57,7 +59,7 @@ pub struct CanonicalMethod {
     pub only_forwards: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CanonicalKind {
     /// A keyword, a bracket, a constant, or the name of a member of a class.
     Fixed,
@@ -81,10 +83,6 @@ pub struct CanonicalTokens {
     text: String,
     /// What each token is, and where its text ends.
     tokens: Vec<(CanonicalKind, u32)>,
-    /// Of each function but constructors, the places of its operators and calls in the order in which they are evaluated.
-    pub steps: Vec<Vec<u32>>,
-    /// Attributes by their numbers, and the places of the calls whose results they are.
-    pub made: Vec<(u32, u32)>,
 }
 
 impl CanonicalTokens {
@@ -101,10 +99,63 @@ impl CanonicalTokens {
         self.text.push_str(text);
         self.tokens.push((kind, u32::try_from(self.text.len()).expect("a statement is under 4 GiB")));
     }
+}
 
-    /// The place of the next token.
-    fn place(&self) -> u32 {
-        u32::try_from(self.tokens.len()).expect("a statement is under 4 GiB")
+/// Values that functions compute, and what they are computed from.
+#[derive(Clone, Debug, Default)]
+pub struct CanonicalFlow {
+    text: String,
+    nodes: Vec<Node>,
+    operands: Vec<u32>,
+    /// What functions give and do, what constructors bind, and the members of a class.
+    pub results: Vec<FlowResult>,
+}
+
+#[derive(Clone, Debug)]
+pub struct FlowResult {
+    /// The method of a class that it is of; empty for anything else.
+    pub method: Box<str>,
+    pub node: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    kind: CanonicalKind,
+    /// Where its text ends, and its operands.
+    text: u32,
+    operands: u32,
+}
+
+impl CanonicalFlow {
+    /// What each value is, and the numbers of those that it is computed from, which come before it. What is called is
+    /// the first operand of a call.
+    pub fn iter(&self) -> impl Iterator<Item = (CanonicalKind, &str, &[u32])> {
+        (0..self.count()).map(|number| self.node(number))
+    }
+
+    fn count(&self) -> u32 {
+        u32::try_from(self.nodes.len()).expect("a statement is under 4 GiB")
+    }
+
+    fn node(&self, number: u32) -> (CanonicalKind, &str, &[u32]) {
+        let number = number as usize;
+        let start =
+            number.checked_sub(1).map_or((0, 0), |before| (self.nodes[before].text, self.nodes[before].operands));
+        let Node { kind, text, operands } = self.nodes[number];
+        let (text_start, operands_start) = start;
+        (
+            kind,
+            &self.text[text_start as usize..text as usize],
+            &self.operands[operands_start as usize..operands as usize],
+        )
+    }
+
+    fn push(&mut self, kind: CanonicalKind, text: &str, operands: &[u32]) -> u32 {
+        let end = |length: usize| u32::try_from(length).expect("a statement is under 4 GiB");
+        self.text.push_str(text);
+        self.operands.extend(operands);
+        self.nodes.push(Node { kind, text: end(self.text.len()), operands: end(self.operands.len()) });
+        self.count() - 1
     }
 }
 
@@ -122,7 +173,7 @@ fn statement(statement: &Stmt) -> CanonicalStatement {
         Stmt::ClassDef(node) => Some(class(node)),
         _ => None,
     };
-    CanonicalStatement { bound: names, imports, class, tokens: write::tokens(statement) }
+    CanonicalStatement { bound: names, imports, class, tokens: write::tokens(statement), flow: flow::flow(statement) }
 }
 
 fn class(node: &StmtClassDef) -> CanonicalClass {

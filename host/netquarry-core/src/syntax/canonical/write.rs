@@ -34,8 +34,6 @@ struct Writer {
     classes: Vec<Class>,
     /// The number of the next local name of the outermost function.
     next_local: u32,
-    /// The order matters in which the function around computes.
-    counts_steps: bool,
 }
 
 struct Class {
@@ -69,7 +67,7 @@ enum Meaning {
 
 /// Whether numbers are constants that copies differ in, or say which axis, element or case is meant.
 #[derive(Clone, Copy, PartialEq)]
-enum Numbers {
+pub(super) enum Numbers {
     Constant,
     Telling,
 }
@@ -89,12 +87,10 @@ impl Writer {
         match statement {
             Stmt::FunctionDef(node) => {
                 self.defined(&node.name);
-                self.steps_of(&node.name);
                 self.function("def", &node.decorator_list, &node.args, &node.body);
             }
             Stmt::AsyncFunctionDef(node) => {
                 self.defined(&node.name);
-                self.steps_of(&node.name);
                 self.function("async def", &node.decorator_list, &node.args, &node.body);
             }
             Stmt::ClassDef(node) => {
@@ -103,18 +99,15 @@ impl Writer {
             }
             Stmt::Assign(node) => {
                 self.fixed("=");
-                let place = self.tokens.place();
                 self.expression(&node.value, Numbers::Constant);
                 self.all(&node.targets);
-                if let [Expr::Attribute(_)] = node.targets.as_slice() {
-                    self.made(place, &node.value);
-                }
             }
-            Stmt::AugAssign(node) => self.operation(Kind::Operator, operator(node.op), |writer| {
-                writer.fixed("=");
-                writer.expression(&node.value, Numbers::Constant);
-                writer.one(&node.target);
-            }),
+            Stmt::AugAssign(node) => {
+                self.tokens.push(Kind::Operator, operator(node.op));
+                self.fixed("=");
+                self.expression(&node.value, Numbers::Constant);
+                self.one(&node.target);
+            }
             Stmt::For(node) => self.loop_over("for", [&*node.iter, &*node.target], &node.body, &node.orelse),
             Stmt::AsyncFor(node) => {
                 self.loop_over("async for", [&*node.iter, &*node.target], &node.body, &node.orelse);
@@ -347,24 +340,17 @@ impl Writer {
             Expr::Call(node) => self.call(node),
             Expr::BoolOp(node) => {
                 let operator = if node.op == ast::BoolOp::And { "and" } else { "or" };
-                self.operation(Kind::Operator, operator, |writer| {
-                    writer.several("(", &node.values, ")", Numbers::Telling);
-                });
+                self.tokens.push(Kind::Operator, operator);
+                self.several("(", &node.values, ")", Numbers::Telling);
             }
-            Expr::BinOp(node) => self.operation(Kind::Operator, operator(node.op), |writer| {
-                writer.expression(&node.left, Numbers::Constant);
-                // Which power, and how many parts.
-                let tells = matches!(node.op, ast::Operator::FloorDiv | ast::Operator::Mod | ast::Operator::Pow);
-                writer.expression(&node.right, if tells { Numbers::Telling } else { Numbers::Constant });
-            }),
+            Expr::BinOp(node) => {
+                self.tokens.push(Kind::Operator, operator(node.op));
+                self.expression(&node.left, Numbers::Constant);
+                self.expression(&node.right, numbers_of_right(node.op));
+            }
             Expr::UnaryOp(node) => {
-                let operator = match node.op {
-                    ast::UnaryOp::Invert => "~",
-                    ast::UnaryOp::Not => "not",
-                    ast::UnaryOp::UAdd => "+x",
-                    ast::UnaryOp::USub => "-x",
-                };
-                self.operation(Kind::Operator, operator, |writer| writer.expression(&node.operand, numbers));
+                self.tokens.push(Kind::Operator, unary_operator(node.op));
+                self.expression(&node.operand, numbers);
             }
             Expr::Compare(node) => {
                 node.ops.iter().for_each(|compared| self.tokens.push(Kind::Operator, comparison(*compared)));
@@ -481,27 +467,22 @@ impl Writer {
 
     fn call(&mut self, node: &ast::ExprCall) {
         let called = parts::last_name(&node.func);
-        self.operation(Kind::Call, called, |writer| {
-            writer.one(&node.func);
-            writer.fixed("(");
-            // `super(Block, self)` is `super()`.
-            if !writer.classes.last().is_some_and(|class| strip::is_own_super(node, &class.name)) {
-                let constructs = called.trim_start_matches('_').starts_with(char::is_uppercase) || called == "dict";
-                let numbers = if constructs { Numbers::Constant } else { Numbers::Telling };
-                node.args.iter().for_each(|argument| writer.expression(argument, numbers));
-                writer.keywords(&node.keywords, Numbers::Constant);
-            }
-            writer.fixed(")");
-        });
+        self.tokens.push(Kind::Call, called);
+        self.one(&node.func);
+        self.fixed("(");
+        // `super(Block, self)` is `super()`.
+        if !self.classes.last().is_some_and(|class| strip::is_own_super(node, &class.name)) {
+            let numbers = numbers_of_arguments(called);
+            node.args.iter().for_each(|argument| self.expression(argument, numbers));
+            self.keywords(&node.keywords, Numbers::Constant);
+        }
+        self.fixed(")");
     }
 
     fn keywords(&mut self, keywords: &[ast::Keyword], numbers: Numbers) {
-        let mut keywords: Vec<(&str, &Expr)> =
-            keywords.iter().map(|keyword| (keyword.arg.as_deref().unwrap_or("**"), &keyword.value)).collect();
-        keywords.sort_by_key(|(name, _)| *name);
-        for (name, value) in keywords {
+        for (name, value) in sorted(keywords) {
             self.fixed(&format!("{name}="));
-            self.expression(value, if AXES.contains(&name) { Numbers::Telling } else { numbers });
+            self.expression(value, numbers_of_keyword(name, numbers));
         }
     }
 
@@ -518,44 +499,11 @@ impl Writer {
             }
             Constant::Int(value) => {
                 let digits = value.to_string();
-                let is_told = numbers == Numbers::Telling || ["0", "1"].contains(&&*digits);
-                self.fixed(if is_told { &digits } else { CANONICAL_NUMBER });
+                self.fixed(integer(&digits, numbers));
             }
             Constant::Float(_) | Constant::Complex { .. } => self.fixed(CANONICAL_NUMBER),
             Constant::Tuple(values) => values.iter().for_each(|value| self.constant(value, numbers)),
         }
-    }
-
-    /// An operator or a call: it is evaluated behind its operands.
-    fn operation(&mut self, kind: Kind, text: &str, operands: impl FnOnce(&mut Self)) {
-        let place = self.tokens.place();
-        self.tokens.push(kind, text);
-        operands(self);
-        if let Some(steps) = self.tokens.steps.last_mut().filter(|_| self.counts_steps) {
-            steps.push(place);
-        }
-    }
-
-    /// The steps that follow are those of a function of this name, unless it stands in another one. In which order a
-    /// constructor makes its layers does not matter.
-    fn steps_of(&mut self, name: &str) {
-        if !self.scopes.iter().any(|scope| matches!(scope, Scope::Function(_))) {
-            self.counts_steps = name != "__init__";
-            self.tokens.steps.extend(self.counts_steps.then(Vec::new));
-        }
-    }
-
-    /// Notes that the attribute that has been written last is what the call at `place` gives, or one of those behind that.
-    fn made(&mut self, place: u32, value: &Expr) {
-        let Some((Kind::OwnAttribute(number), _)) = self.tokens.tokens.last().copied() else { return };
-        let is_call = |place: &u32| self.tokens.tokens[*place as usize].0 == Kind::Call;
-        let places: Vec<u32> = match value {
-            Expr::Call(_) => vec![place],
-            // `Scale(width) if scales else nn.Identity()`
-            Expr::IfExp(_) => (place..self.tokens.place()).filter(is_call).collect(),
-            _ => Vec::new(),
-        };
-        self.tokens.made.extend(places.into_iter().map(|place| (number, place)));
     }
 
     /// A name, or what has an attribute.
@@ -624,7 +572,39 @@ impl Writer {
     }
 }
 
-fn method_name(member: &Stmt) -> Option<&str> {
+/// Of the right operand: which power, and how many parts.
+pub(super) fn numbers_of_right(operator: ast::Operator) -> Numbers {
+    match operator {
+        ast::Operator::FloorDiv | ast::Operator::Mod | ast::Operator::Pow => Numbers::Telling,
+        _ => Numbers::Constant,
+    }
+}
+
+/// Of what is given by its place to what has this last name: what makes an object gets widths.
+pub(super) fn numbers_of_arguments(called: &str) -> Numbers {
+    let constructs = called.trim_start_matches('_').starts_with(char::is_uppercase) || called == "dict";
+    if constructs { Numbers::Constant } else { Numbers::Telling }
+}
+
+/// Of a keyword argument, where that of others is `numbers`.
+pub(super) fn numbers_of_keyword(name: &str, numbers: Numbers) -> Numbers {
+    if AXES.contains(&name) { Numbers::Telling } else { numbers }
+}
+
+/// Keyword arguments by their names; `**` for what is unpacked.
+pub(super) fn sorted(keywords: &[ast::Keyword]) -> Vec<(&str, &Expr)> {
+    let named = keywords.iter().map(|keyword| (keyword.arg.as_deref().unwrap_or("**"), &keyword.value));
+    let mut named: Vec<(&str, &Expr)> = named.collect();
+    named.sort_by_key(|(name, _)| *name);
+    named
+}
+
+/// What stands for an integer.
+pub(super) fn integer(digits: &str, numbers: Numbers) -> &str {
+    if numbers == Numbers::Telling || ["0", "1"].contains(&digits) { digits } else { CANONICAL_NUMBER }
+}
+
+pub(super) fn method_name(member: &Stmt) -> Option<&str> {
     match member {
         Stmt::FunctionDef(node) => Some(&node.name),
         Stmt::AsyncFunctionDef(node) => Some(&node.name),
@@ -662,7 +642,7 @@ fn own_attributes(body: &[Stmt], members: &HashSet<Box<str>>) -> HashMap<Box<str
     own
 }
 
-fn operator(operator: ast::Operator) -> &'static str {
+pub(super) fn operator(operator: ast::Operator) -> &'static str {
     match operator {
         ast::Operator::Add => "+",
         ast::Operator::Sub => "-",
@@ -680,7 +660,16 @@ fn operator(operator: ast::Operator) -> &'static str {
     }
 }
 
-fn comparison(comparison: ast::CmpOp) -> &'static str {
+pub(super) fn unary_operator(operator: ast::UnaryOp) -> &'static str {
+    match operator {
+        ast::UnaryOp::Invert => "~",
+        ast::UnaryOp::Not => "not",
+        ast::UnaryOp::UAdd => "+x",
+        ast::UnaryOp::USub => "-x",
+    }
+}
+
+pub(super) fn comparison(comparison: ast::CmpOp) -> &'static str {
     match comparison {
         ast::CmpOp::Eq => "==",
         ast::CmpOp::NotEq => "!=",

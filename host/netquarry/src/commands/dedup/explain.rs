@@ -27,7 +27,7 @@ const SHINGLINGS: [Shingling; 6] = [
     Shingling { normalisation: Normalisation::Canonical(CanonicalView::Digest), width: 1 },
     Shingling { normalisation: Normalisation::Canonical(CanonicalView::Tokens), width: 5 },
     Shingling { normalisation: Normalisation::Canonical(CanonicalView::Operations), width: 1 },
-    Shingling { normalisation: Normalisation::Canonical(CanonicalView::Steps), width: 1 },
+    Shingling { normalisation: Normalisation::Canonical(CanonicalView::Flow), width: 1 },
     Shingling { normalisation: Normalisation::Canonical(CanonicalView::ReachedOperations), width: 1 },
     Shingling { normalisation: Normalisation::NnDup, width: 10 },
 ];
