@@ -10,9 +10,12 @@ use std::time::{Duration, Instant};
 use super::library::made;
 use super::support::{Playground, Run, tree};
 
-/// Starts a run and sends it `signal` while it validates.
-fn interrupted(playground: &Playground, signal: i32) -> Run {
+/// Starts a run and sends it the signals while it validates. Its temporary folder is `temporary`.
+fn interrupted(playground: &Playground, signals: &[i32]) -> Run {
+    let temporary = playground.path("temporary");
+    fs::create_dir(&temporary).unwrap();
     let mut command = playground.mining(&["run", "--jobs", "1", "-vv"]);
+    command.env("TMPDIR", temporary);
     let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let store = playground.path("cache/index.sqlite");
     let deadline = Instant::now() + Duration::from_secs(120);
@@ -21,15 +24,18 @@ fn interrupted(playground: &Playground, signal: i32) -> Run {
     }
     // It has begun; where exactly it is struck must not matter.
     thread::sleep(Duration::from_millis(2500));
-    // SAFETY: the process is a child that has not been waited for, so its number is still its own.
-    unsafe { libc::kill(i32::try_from(child.id()).unwrap(), signal) };
+    for signal in signals {
+        // SAFETY: the process is a child that has not been waited for, so its number is still its own.
+        unsafe { libc::kill(i32::try_from(child.id()).unwrap(), *signal) };
+        thread::sleep(Duration::from_millis(200));
+    }
     Run::from(child.wait_with_output().unwrap())
 }
 
 #[test]
 fn a_killed_run_goes_on_where_it_stopped_and_leaves_the_same_library() {
     let playground = Playground::new();
-    interrupted(&playground, libc::SIGKILL);
+    interrupted(&playground, &[libc::SIGKILL]);
     playground.mine(&["run", "--quiet"]).succeeded();
     let (resumed, whole) = (tree(&playground.path("out")), tree(&made().path("out")));
     let names = |tree: &[(String, Vec<u8>)]| tree.iter().map(|(path, _)| path.clone()).collect::<Vec<_>>();
@@ -40,7 +46,7 @@ fn a_killed_run_goes_on_where_it_stopped_and_leaves_the_same_library() {
 #[test]
 fn an_interrupt_ends_in_good_order() {
     let playground = Playground::new();
-    let run = interrupted(&playground, libc::SIGINT);
+    let run = interrupted(&playground, &[libc::SIGINT]);
     if run.status == 0 {
         // A fast machine was done before.
         return;
@@ -48,6 +54,20 @@ fn an_interrupt_ends_in_good_order() {
     assert_eq!(run.status, 130, "{}", run.stderr);
     assert!(run.stderr.contains("what was finished is kept"), "{}", run.stderr);
     playground.mine(&["run", "--quiet"]).succeeded();
+}
+
+#[test]
+fn a_second_interrupt_ends_at_once_and_leaves_nothing() {
+    let playground = Playground::new();
+    let run = interrupted(&playground, &[libc::SIGINT, libc::SIGINT]);
+    let left: Vec<_> = fs::read_dir(playground.path("temporary")).unwrap().flatten().map(|it| it.file_name()).collect();
+    assert!(left.is_empty(), "{left:?}: {}", run.stderr);
+    if run.status == 0 {
+        // A fast machine was done before.
+        return;
+    }
+    assert_eq!(run.status, 130, "{}", run.stderr);
+    assert!(run.stderr.contains("a second interrupt ends it at once"), "{}", run.stderr);
 }
 
 #[test]

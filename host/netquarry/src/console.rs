@@ -38,8 +38,8 @@ pub enum Verbosity {
     Normal,
 }
 
-/// The two streams, and what they can show. Shared between threads by reference.
-#[derive(Debug)]
+/// The two streams, and what they can show.
+#[derive(Clone, Debug)]
 pub struct Console {
     pub format: Format,
     pub verbosity: Verbosity,

@@ -2,22 +2,27 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::problem::Problem;
+use crate::console::Console;
+use crate::problem::{INTERRUPTED, Problem};
+use crate::temporary;
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 
-extern "C" fn on_signal(signal: libc::c_int) {
-    REQUESTED.store(true, Ordering::Relaxed);
-    // SAFETY: `signal` may be called in a signal handler.
-    unsafe { libc::signal(signal, libc::SIG_DFL) };
-}
-
 /// Takes interrupts (Ctrl-C) and requests to end from now on.
-pub fn listen() {
-    for signal in [libc::SIGINT, libc::SIGTERM] {
-        // SAFETY: the handler does nothing but store a flag and call `signal`.
-        unsafe { libc::signal(signal, on_signal as *const () as libc::sighandler_t) };
-    }
+///
+/// # Errors
+/// The system refuses.
+#[expect(clippy::exit, reason = "the second interrupt waits for nothing")]
+pub fn listen(console: &Console) -> Result<(), Problem> {
+    let console = console.clone();
+    let on_signal = move || {
+        if REQUESTED.swap(true, Ordering::Relaxed) {
+            temporary::remove_all();
+            std::process::exit(i32::from(INTERRUPTED));
+        }
+        console.caution("stopping: what runs now is let end and kept; a second interrupt ends it at once");
+    };
+    ctrlc::set_handler(on_signal).map_err(|error| Problem::new("Could not listen to interrupts").because(error))
 }
 
 /// Whether the user asked to stop.

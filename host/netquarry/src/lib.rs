@@ -27,5 +27,6 @@ pub mod requirements;
 pub mod spool;
 pub mod summary;
 pub mod table;
+pub mod temporary;
 pub mod validate;
 mod verdict_text;

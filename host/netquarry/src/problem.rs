@@ -24,7 +24,7 @@ pub struct Problem {
 /// The exit status where a command could not do what it was asked.
 const FAILED: u8 = 2;
 /// The exit status of a program that was ended by an interrupt, as shells have it.
-const INTERRUPTED: u8 = 130;
+pub const INTERRUPTED: u8 = 130;
 
 /// A place in a file that the user wrote.
 #[derive(Debug)]

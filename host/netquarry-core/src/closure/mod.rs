@@ -434,7 +434,8 @@ impl Closing<'_> {
             Entity::Missing(missing) => {
                 let is_upstreams = self.is_without_package(definition.file, &missing.module)
                     || self.is_without_name(definition.file, missing);
-                self.unresolved(definition, range, written, is_upstreams, missing_message(missing));
+                let message = self.missing_message(definition.file, missing);
+                self.unresolved(definition, range, written, is_upstreams, message);
             }
             Entity::Namespace(_, package) => {
                 let message = format!("the namespace package `{package}` is used as an object");
@@ -466,6 +467,17 @@ impl Closing<'_> {
     ) {
         let name = name.to_owned();
         self.closure.unresolved.push(Unresolved { definition, range, name, undefined_upstream, message });
+    }
+
+    fn missing_message(&self, file: FileId, Missing { module, name }: &Missing) -> String {
+        let is_there = self.index.find_module(self.index.file(file).source, module) != Module::Missing;
+        match name {
+            Some(name) if is_there => {
+                format!("module `{module}` of the source binds no `{name}` and has no such submodule")
+            }
+            Some(name) => format!("the source holds no module `{module}`, which `{name}` is imported from"),
+            None => format!("the source holds no module `{module}`"),
+        }
     }
 
     /// Whether the source holds not even the package of a module that it lacks. A module that a build makes stands in a
@@ -577,11 +589,4 @@ fn written(index: &Index, definition: DefinitionId, reference: &Reference, consu
         written.push_str(facts.name(attribute.name));
     }
     written
-}
-
-fn missing_message(missing: &Missing) -> String {
-    match &missing.name {
-        Some(name) => format!("module `{}` of the source binds no `{name}` and has no such submodule", missing.module),
-        None => format!("the source holds no module `{}`", missing.module),
-    }
 }

@@ -60,8 +60,7 @@ pub fn main(arguments: Arguments) -> u8 {
     let verbosity = if global.quiet { Verbosity::Quiet } else { Verbosity::Normal };
     let console = Console::new(global.format, verbosity, global.color);
     listen_to_logs(global, &console);
-    interrupt::listen();
-    match perform(&arguments, &console) {
+    match interrupt::listen(&console).and_then(|()| perform(&arguments, &console)) {
         Ok(ending) => ending.exit_status(),
         Err(problem) => {
             console.error(&problem);

@@ -14,7 +14,7 @@ use crate::course::{Stage, Stopwatch};
 use crate::environment::{Environment, EnvironmentError, Installer, Layer, Pin, Refusal};
 use crate::library::distribution_name::{distribution_name, normalised};
 use crate::problem::Problem;
-use crate::quantity::{human_seconds, human_things};
+use crate::quantity::{human_count, human_seconds, human_things};
 
 /// What came of a set of requirements.
 #[derive(Debug, Default)]
@@ -74,6 +74,8 @@ impl<'a> InstalledSets<'a> {
         let resolved = resolved.into_iter().collect::<Result<Vec<_>, _>>()?;
         let pins: BTreeSet<&Pin> = resolved.iter().flat_map(|resolved| &resolved.pins).collect();
         let pins: Vec<&Pin> = pins.into_iter().collect();
+        let is_there = |pin: &&&Pin| Layer::find(&installer.folder, &pin.name, &pin.version).is_some();
+        let there = pins.iter().filter(is_there).count();
         task.extend(pins.len() as u64);
         let layers = in_parallel(&pins, |pin| {
             task.message(format!("{} {}", pin.name, pin.version));
@@ -83,8 +85,14 @@ impl<'a> InstalledSets<'a> {
         });
         let layers = layers_of(&pins, layers)?;
         let count = layers.values().filter(|layer| layer.is_ok()).count();
-        let elapsed = human_seconds(watch.elapsed().as_secs_f64());
-        task.finish("Installed", &format!("{} that bundles require in {elapsed}", human_things(count, "distribution")));
+        let all = format!("{} that bundles require", human_things(count, "distribution"));
+        match count.saturating_sub(there) {
+            0 => task.finish("Found", &all),
+            new => {
+                let elapsed = human_seconds(watch.elapsed().as_secs_f64());
+                task.finish("Installed", &format!("{} of {all} in {elapsed}", human_count(new)));
+            }
+        }
         let installed = new.into_iter().zip(&resolved).map(|(set, resolved)| (set, installed(resolved, &layers)));
         let installed: Vec<(Vec<String>, Installed)> = installed.collect();
         self.tell(&installed);

@@ -79,11 +79,12 @@ fn mentioned<'text>(indexed: &Indexed, site: &index::Site, text: &'text str) -> 
             if !mentioned.insert(word) {
                 continue;
             }
-            waiting.extend(site.local.get(word).map(|value| value.range));
-            if let Some(Meaning::Bound(binder)) = site.names.get(word).or_else(|| site.further.get(word)) {
-                waiting.push(indexed.index.statement(*binder).range);
-            }
-            waiting.retain(|range| range.len() <= LONGEST);
+            let local = site.local.get(word).map(|value| value.range);
+            let global = match site.names.get(word).or_else(|| site.further.get(word)) {
+                Some(Meaning::Bound(binder)) => Some(indexed.index.statement(*binder).range),
+                _ => None,
+            };
+            waiting.extend(local.into_iter().chain(global).filter(|range| range.len() <= LONGEST));
         }
     }
     mentioned

@@ -21,13 +21,14 @@ use crate::environment::Environment;
 use crate::library::distribution_name::normalised;
 use crate::library::folder::hexadecimal;
 use crate::problem::Problem;
+use crate::temporary::TemporaryFolder;
 use crate::validate::Upstream;
 
 /// The sources as Python can import them, for as long as this lives.
 pub struct Upstreams<'a> {
     sources: Vec<Place<'a>>,
     /// Goes with this value.
-    _folder: tempfile::TempDir,
+    _folder: TemporaryFolder,
 }
 
 struct Place<'a> {
@@ -41,8 +42,8 @@ struct Place<'a> {
 impl<'a> Upstreams<'a> {
     /// Finds out where each source is to be imported from. Nothing is written yet.
     pub fn new(sources: &'a [FetchedSource], environment: &Environment) -> Result<Self, Problem> {
-        let folder = tempfile::Builder::new().prefix("netquarry-upstream-").tempdir();
-        let folder = folder.map_err(|error| Problem::io("make a folder in", &std::env::temp_dir(), error))?;
+        let folder = TemporaryFolder::new("upstream")
+            .map_err(|error| Problem::io("make a folder in", &std::env::temp_dir(), error))?;
         let place = |(number, source): (usize, &'a FetchedSource)| {
             let own = folder.path().join(number.to_string());
             Place::new(&source.snapshot, environment, own)

@@ -26,6 +26,7 @@ use crate::interrupt;
 use crate::problem::Problem;
 use crate::quantity::{human_count, human_seconds, human_things};
 use crate::spool::Spool;
+use crate::temporary::TemporaryFolder;
 use crate::validate::{self, Job, Options, Site, Upstream, WorkerStatistics};
 
 /// What came out of the stage.
@@ -75,8 +76,8 @@ pub fn validate(
 ) -> Result<Validated, Problem> {
     let watch = Stopwatch::start(Stage::Validate);
     let options = options(context.settings, context.settings.level, environment)?;
-    let scratch = tempfile::Builder::new().prefix("netquarry-bundles-").tempdir();
-    let scratch = scratch.map_err(|error| Problem::io("make a folder in", &std::env::temp_dir(), error))?;
+    let scratch = TemporaryFolder::new("bundles")
+        .map_err(|error| Problem::io("make a folder in", &std::env::temp_dir(), error))?;
     let upstreams = if options.level >= Level::Parity { Some(Upstreams::new(sources, environment)?) } else { None };
     let sites = match options.level {
         Level::Parse | Level::Compile | Level::Execute => vec![Arc::default(); made.candidates.len()],

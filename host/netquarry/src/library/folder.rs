@@ -195,7 +195,8 @@ impl OutputFolder {
             paths.filter_map(|path| Some(self.path.join(path).parent()?.to_owned())).collect();
         folders.insert(self.path.clone());
         for entry in folders.iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten() {
-            if is_leftover(&entry.file_name().to_string_lossy()) {
+            let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
+            if is_file && is_leftover(&entry.file_name().to_string_lossy()) {
                 fs::remove_file(entry.path()).map_err(|error| Problem::io("remove", &entry.path(), error))?;
             }
         }
@@ -248,17 +249,26 @@ fn in_its_folder(path: &Path) -> io::Result<NamedTempFile> {
 /// # Errors
 /// It cannot be written there.
 pub fn write_whole(path: &Path, text: &str) -> Result<(), Problem> {
-    let written = beside(path).and_then(|mut file| {
+    let written = report_beside(path).and_then(|mut file| {
         file.write_all(text.as_bytes())?;
         file.persist(path).map_err(|error| error.error)
     });
     written.map(drop).map_err(|error| Problem::io("write the report", path, error))
 }
 
+/// A new file in the folder of a report. That may be the folder of a library: no run there takes it for what it has left.
+pub fn report_beside(path: &Path) -> io::Result<NamedTempFile> {
+    new_file_beside(path, ".netquarry-report-")
+}
+
+fn beside(path: &Path) -> io::Result<NamedTempFile> {
+    new_file_beside(path, BEGUN)
+}
+
 /// A new file in the folder of `path`, to be put in its place once it is whole.
-pub fn beside(path: &Path) -> io::Result<NamedTempFile> {
+fn new_file_beside(path: &Path, prefix: &str) -> io::Result<NamedTempFile> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    tempfile::Builder::new().prefix(BEGUN).permissions(Permissions::from_mode(0o666)).tempfile_in(folder)
+    tempfile::Builder::new().prefix(prefix).permissions(Permissions::from_mode(0o666)).tempfile_in(folder)
 }
 
 /// Passes on what is written, and hashes it.
@@ -285,8 +295,9 @@ fn digest_of_file(path: &Path) -> io::Result<String> {
     Ok(hexadecimal(&hashing.hash.finalize()))
 }
 
+/// What a run had begun: the prefix, and what makes the name another one each time.
 fn is_leftover(name: &str) -> bool {
-    name.starts_with(BEGUN)
+    name.strip_prefix(BEGUN).is_some_and(|rest| !rest.contains('-'))
 }
 
 /// A folder that holds anything is ours only if its `run.json` says so, and is written to by what made it only.

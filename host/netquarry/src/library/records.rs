@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use netquarry_core::record::{BlockRecord, ClosureRecord, EditRecord, ReplacedRecord, UnknownKeyRecord};
+use netquarry_core::record::{BlockRecord, ClosureRecord, DedupOutcome, EditRecord, ReplacedRecord, UnknownKeyRecord};
 use serde::{Deserialize, Serialize};
 
 use crate::problem::Problem;
@@ -107,13 +107,20 @@ impl Records {
         })
     }
 
-    /// These records with those of `new` in the place of theirs, sorted by block. Both are in one spool.
+    /// These records with those of `new` in the place of theirs, sorted by block. Both are in one spool. That a block was
+    /// kept holds for as long as its bundle is the same.
     #[must_use]
     pub fn replaced_by(self, new: Self) -> Self {
         let Self { spool, small, rests } = self;
-        let all = small.into_iter().zip(rests).chain(new.small.into_iter().zip(new.rests));
-        let by_block: BTreeMap<String, (BlockRecord, Rest)> =
-            all.map(|(small, rest)| (small.block.clone(), (small, rest))).collect();
+        let present = small.into_iter().zip(rests).map(|(small, rest)| (small.block.clone(), (small, rest)));
+        let mut by_block: BTreeMap<String, (BlockRecord, Rest)> = present.collect();
+        for (mut small, rest) in new.small.into_iter().zip(new.rests) {
+            let present = by_block.get(&small.block).filter(|(present, _)| present.sha256 == small.sha256);
+            let decision = present.and_then(|(present, _)| present.dedup.as_ref());
+            let kept = decision.filter(|decision| decision.decision == DedupOutcome::Kept);
+            small.dedup = small.dedup.or_else(|| kept.cloned());
+            by_block.insert(small.block.clone(), (small, rest));
+        }
         let (small, rests) = by_block.into_values().unzip();
         Self { spool, small, rests }
     }
@@ -121,6 +128,8 @@ impl Records {
 
 #[cfg(test)]
 mod tests {
+    use netquarry_core::record::DedupDecision;
+
     use super::*;
 
     #[test]
@@ -162,5 +171,24 @@ mod tests {
         let all = records.replaced_by(new);
         assert_eq!(all.whole().collect::<Result<Vec<_>, _>>().unwrap(), whole);
         assert_eq!(all.whole_where(|record| record.tainted).count(), marked + 1);
+
+        let decision = DedupDecision {
+            decision: DedupOutcome::Kept,
+            reason: Some("rescue".to_owned()),
+            survivor: None,
+            like: None,
+            similarity: None,
+            plugin: None,
+        };
+        let is_kept_after = |decision: &DedupDecision, sha256: Option<String>| {
+            let [mut present, mut new] = [Records::new(&spool), Records::new(&spool)];
+            present.push_whole(BlockRecord { dedup: Some(decision.clone()), ..whole[0].clone() }).unwrap();
+            new.push_whole(BlockRecord { dedup: None, sha256, ..whole[0].clone() }).unwrap();
+            present.replaced_by(new).small()[0].dedup.as_ref() == Some(decision)
+        };
+        assert!(is_kept_after(&decision, whole[0].sha256.clone()));
+        assert!(!is_kept_after(&decision, Some("of another bundle".to_owned())));
+        let removed = DedupDecision { decision: DedupOutcome::Removed, ..decision };
+        assert!(!is_kept_after(&removed, whole[0].sha256.clone()), "who asks for a duplicate gets it");
     }
 }

@@ -4,9 +4,8 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use tempfile::TempDir;
-
 use super::ValidateError;
+use crate::temporary::TemporaryFolder;
 
 /// Paths below the folder that Python is started with, and the texts.
 pub(super) const FILES: [(&str, &str); 30] = [
@@ -43,9 +42,9 @@ pub(super) const FILES: [(&str, &str); 30] = [
 ];
 
 /// Writes the program to a folder that only this user can read; it goes with the value.
-pub(super) fn write() -> Result<TempDir, ValidateError> {
-    let folder = tempfile::Builder::new().prefix("netquarry-worker-").tempdir();
-    let folder = folder.map_err(|source| io_error("make a folder in", &std::env::temp_dir(), source))?;
+pub(super) fn write() -> Result<TemporaryFolder, ValidateError> {
+    let folder =
+        TemporaryFolder::new("worker").map_err(|source| io_error("make a folder in", &std::env::temp_dir(), source))?;
     for (path, text) in FILES {
         let file = folder.path().join(path);
         let parent = file.parent().expect("a file lies in a folder");

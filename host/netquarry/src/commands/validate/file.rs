@@ -31,6 +31,8 @@ pub(super) struct Named {
     pub(super) jobs: Vec<Job>,
     /// The top-level packages that the file imports.
     pub(super) packages: BTreeSet<String>,
+    /// Classes that may be modules and are not validated, where nobody said which ones are.
+    pub(super) left: Vec<String>,
 }
 
 /// Reads a file. `class` is the one that is asked for; else it is that of the record, or those that the file is about.
@@ -43,9 +45,9 @@ pub(super) fn read(
     let bytes = fs::read(file).map_err(|error| Problem::io("read", file, error).help("give files, not folders"))?;
     let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let facts = facts(&bytes).map_err(|error| Problem::new("Could not start a thread to parse").because(error))?;
-    let classes = match (class, record) {
-        (Some(class), _) => vec![checked(file, &facts, class)?],
-        (None, Some(record)) => vec![record.name.clone()],
+    let Chosen { classes, left } = match (class, record) {
+        (Some(class), _) => Chosen::only(checked(file, &facts, class)?),
+        (None, Some(record)) => Chosen::only(record.name.clone()),
         (None, None) => chosen(file, &facts, &stem)?,
     };
     if has_relative_import(&facts) {
@@ -75,7 +77,7 @@ pub(super) fn read(
         }],
         upstream: None,
     };
-    Ok(Named { jobs: classes.into_iter().map(job).collect(), packages: packages(&facts) })
+    Ok(Named { jobs: classes.into_iter().map(job).collect(), packages: packages(&facts), left })
 }
 
 /// The class that was asked for. One that the file clearly does not have is refused before anything runs.
@@ -87,12 +89,21 @@ fn checked(file: &Path, facts: &FileFacts, class: String) -> Result<String, Prob
     if classes.is_empty() {
         return Err(no_class(file));
     }
-    let names = classes.into_iter().map(|class| facts.name(class.name)).map(|name| (name, name));
+    let names: Vec<&str> = classes.into_iter().map(|class| facts.name(class.name)).collect();
     let problem = Problem::new(format!("`{}` has no class `{class}`", file.display()));
-    Err(match &select::similar(&class, names)[..] {
-        [] => problem.help("name one of its classes, or leave the class out: the one that the file is named after is tried, or all its modules"),
+    Err(match &select::similar(&class, names.iter().map(|name| (*name, *name)))[..] {
+        [] => problem.help(format!("it has {}", some_of(&names))),
         similar => problem.help(format!("did you mean {}?", similar.join(", "))),
     })
+}
+
+/// `Encoder, Decoder and 3 more`
+pub(super) fn some_of<S: AsRef<str>>(names: &[S]) -> String {
+    const SHOWN: usize = 8;
+    let shown: Vec<&str> = names.iter().take(SHOWN).map(AsRef::as_ref).collect();
+    let more = names.len() - shown.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", shown.join(", "))
 }
 
 fn no_class(file: &Path) -> Problem {
@@ -103,55 +114,93 @@ fn imports(facts: &FileFacts) -> impl Iterator<Item = &ImportStatement> {
     facts.statements.iter().flat_map(|statement| &statement.imports)
 }
 
-/// The classes to try where none was named: the one that the file is named after, or else all that look like modules, or
-/// else the last one.
-fn chosen(file: &Path, facts: &FileFacts, stem: &str) -> Result<Vec<String>, Problem> {
-    let classes = classes(facts);
-    let name = |class: &&ClassFacts| facts.name(class.name).to_owned();
-    if let Some(class) = classes.iter().find(|class| names(stem).contains(&facts.name(class.name))) {
-        return Ok(vec![name(class)]);
-    }
-    let mut modules: Vec<String> = Vec::new();
-    for class in classes.iter().filter(|class| is_module(facts, &classes, class)).map(name) {
-        // An `if` may bind one name twice.
-        if !modules.contains(&class) {
-            modules.push(class);
-        }
-    }
-    match classes.last() {
-        _ if !modules.is_empty() => Ok(modules),
-        Some(last) => Ok(vec![name(last)]),
-        // What cannot be parsed has no classes either, and its verdict says why.
-        None if !facts.diagnostics.is_empty() => Ok(vec![stem.to_owned()]),
-        None => Err(no_class(file)),
+/// The classes of a file that are tried, and those that may be modules and are not.
+struct Chosen {
+    classes: Vec<String>,
+    left: Vec<String>,
+}
+
+impl Chosen {
+    fn only(class: String) -> Self {
+        Self { classes: vec![class], left: Vec::new() }
     }
 }
 
-/// Whether a class looks like a module: it or a class of the file that it inherits from has a `forward`, and one of them a
-/// base from elsewhere that may be a module; or it inherits from a module of torch that has a `forward` itself.
-fn is_module(facts: &FileFacts, classes: &[&ClassFacts], class: &ClassFacts) -> bool {
-    // The last parts of the names of bases that make no module.
-    const OTHERS: [&str; 9] =
-        ["ABC", "Enum", "Function", "Generic", "NamedTuple", "Parameter", "Protocol", "TypedDict", "object"];
-    let mut waiting = vec![class];
-    let mut seen: BTreeSet<&str> = BTreeSet::new();
-    let (mut runs, mut is_derived, mut is_of_torch) = (false, false, false);
-    while let Some(class) = waiting.pop() {
-        if !seen.insert(facts.name(class.name)) {
-            continue;
-        }
-        runs |= has_forward(facts, class);
-        for base in class.bases.iter().filter_map(|base| base.path).map(|base| facts.name(base)) {
-            let own = classes.iter().find(|other| facts.name(other.name) == base);
-            waiting.extend(own);
-            let last = base.rsplit('.').next().expect("split yields at least one part");
-            let is_foreign = own.is_none() && !OTHERS.contains(&last);
-            is_derived |= is_foreign;
-            let of_torch = base.starts_with("nn.") || base.starts_with("torch.nn.");
-            is_of_torch |= is_foreign && of_torch && last != "Module";
+/// The classes to try where none was named: the one that the file is named after, or else all that look like modules, or
+/// else the last one.
+fn chosen(file: &Path, facts: &FileFacts, stem: &str) -> Result<Chosen, Problem> {
+    let classes = classes(facts);
+    let (mut modules, mut others): (Vec<&str>, Vec<&str>) = Default::default();
+    for class in &classes {
+        let looks = Looks::of(facts, &classes, class);
+        // An `if` may bind one name twice.
+        let place = if looks.like_a_module() { &mut modules } else { &mut others };
+        if (looks.like_a_module() || looks.is_named_so) && !place.contains(&facts.name(class.name)) {
+            place.push(facts.name(class.name));
         }
     }
-    is_of_torch || (runs && is_derived)
+    // What others inherit from may well have no `forward`.
+    let bases = classes.iter().flat_map(|class| &class.bases).filter_map(|base| base.path);
+    let bases: BTreeSet<&str> = bases.map(|base| facts.name(base)).collect();
+    others.retain(|class| !bases.contains(class));
+    let named_after = classes.iter().map(|class| facts.name(class.name)).find(|class| names(stem).contains(class));
+    let tried = match (named_after, classes.last()) {
+        (Some(class), _) => vec![class],
+        (None, _) if !modules.is_empty() => modules.clone(),
+        (None, Some(last)) => vec![facts.name(last.name)],
+        // What cannot be parsed has no classes either, and its verdict says why.
+        (None, None) if !facts.diagnostics.is_empty() => vec![stem],
+        (None, None) => return Err(no_class(file)),
+    };
+    let left = modules.iter().chain(&others).filter(|class| !tried.contains(class));
+    let [classes, left] =
+        [tried.clone(), left.copied().collect()].map(|classes| classes.into_iter().map(str::to_owned).collect());
+    Ok(Chosen { classes, left })
+}
+
+/// What a class and those of its file that it inherits from look like.
+#[derive(Default)]
+struct Looks {
+    /// One of them has a `forward`.
+    runs: bool,
+    /// One of them has a base from elsewhere that may be a module.
+    is_derived: bool,
+    /// One of them inherits from something that is called `Module`.
+    is_named_so: bool,
+    /// One of them inherits from a module of torch that has a `forward` itself.
+    is_of_torch: bool,
+}
+
+impl Looks {
+    fn of(facts: &FileFacts, classes: &[&ClassFacts], class: &ClassFacts) -> Self {
+        // The last parts of the names of bases that make no module.
+        const OTHERS: [&str; 9] =
+            ["ABC", "Enum", "Function", "Generic", "NamedTuple", "Parameter", "Protocol", "TypedDict", "object"];
+        let mut waiting = vec![class];
+        let mut seen: BTreeSet<&str> = BTreeSet::new();
+        let mut looks = Self::default();
+        while let Some(class) = waiting.pop() {
+            if !seen.insert(facts.name(class.name)) {
+                continue;
+            }
+            looks.runs |= has_forward(facts, class);
+            for base in class.bases.iter().filter_map(|base| base.path).map(|base| facts.name(base)) {
+                let own = classes.iter().find(|other| facts.name(other.name) == base);
+                waiting.extend(own);
+                let last = base.rsplit('.').next().expect("split yields at least one part");
+                let is_foreign = own.is_none() && !OTHERS.contains(&last);
+                looks.is_derived |= is_foreign;
+                looks.is_named_so |= is_foreign && last == "Module";
+                let of_torch = base.starts_with("nn.") || base.starts_with("torch.nn.");
+                looks.is_of_torch |= is_foreign && of_torch && last != "Module";
+            }
+        }
+        looks
+    }
+
+    fn like_a_module(&self) -> bool {
+        self.is_of_torch || (self.runs && self.is_derived)
+    }
 }
 
 fn has_relative_import(facts: &FileFacts) -> bool {
@@ -202,7 +251,8 @@ mod tests {
     #[test]
     fn all_that_look_like_modules_are_tried() {
         let tried = |stem: &str, text: &str| {
-            chosen(Path::new("f.py"), &syntax::facts(text.as_bytes()), stem).map_err(|problem| problem.to_string())
+            let chosen = chosen(Path::new("f.py"), &syntax::facts(text.as_bytes()), stem);
+            chosen.map(|chosen| chosen.classes).map_err(|problem| problem.to_string())
         };
         let text = "class Plain:\n  def forward(self): pass\n\
                     class Old(object):\n  def forward(self): pass\n\
@@ -222,6 +272,21 @@ mod tests {
         assert_eq!(tried("models", "class A: pass\nclass B: pass").unwrap(), ["B"]);
         assert_eq!(tried("models", "class A(:").unwrap(), ["models"]);
         assert!(tried("models", "x = 1").unwrap_err().contains("has no class"));
+    }
+
+    #[test]
+    fn modules_that_nobody_tries_are_known() {
+        let left = |stem: &str, text: &str| {
+            chosen(Path::new("f.py"), &syntax::facts(text.as_bytes()), stem).expect("it has classes").left
+        };
+        let text = "class Base(nn.Module): pass\n\
+                    class Encoder(Base):\n  def forward(self, x): pass\n\
+                    class Head(nn.Module):\n  def forward(self, x): pass\n\
+                    class Loss(nn.Module):\n  def loss(self, x): pass\n\
+                    class Error(Exception): pass\nclass Options: pass\n";
+        assert_eq!(left("models", text), ["Loss"]);
+        assert_eq!(left("Encoder", text), ["Head", "Loss"]);
+        assert_eq!(left("models", "class A: pass\nclass B: pass"), [""; 0]);
     }
 
     #[test]

@@ -106,6 +106,7 @@ pub(super) fn files(arguments: &ValidateArguments, settings: &Settings, console:
     let libraries = Libraries::of(files.iter().map(|(file, _)| file.as_path()))?;
     let (mut blocks, mut jobs) = (Vec::new(), Vec::new());
     let mut all_readable = true;
+    let mut left: Vec<(PathBuf, Vec<String>)> = Vec::new();
     for (file, class) in files {
         let library = libraries.record(&file).cloned();
         match file::read(&file, class, library.as_ref().map(|(_, record)| record), console) {
@@ -114,6 +115,7 @@ pub(super) fn files(arguments: &ValidateArguments, settings: &Settings, console:
                 let block = |_| Asked { file: file.clone(), library: library.clone(), packages: packages.clone() };
                 blocks.extend(named.jobs.iter().map(block));
                 jobs.extend(named.jobs);
+                left.extend(Some((file, named.left)).filter(|(_, left)| !left.is_empty()));
             }
             Err(problem) => {
                 console.error(&problem);
@@ -122,8 +124,12 @@ pub(super) fn files(arguments: &ValidateArguments, settings: &Settings, console:
         }
     }
     if jobs.is_empty() {
+        if console.format == Format::Json {
+            console.print_json(&[(); 0])?;
+        }
         return Ok(Ending::Incomplete);
     }
+    tell_left(&left, console);
     let wanted = wanted(arguments, settings);
     arguments.report.as_deref().map(|report| check_place(report, arguments)).transpose()?;
     let environment = Python::start(settings, console)?.wait(console)?;
@@ -292,7 +298,7 @@ fn check_place(report: &Path, arguments: &ValidateArguments) -> Result<(), Probl
         return Err(Problem::new(format!("`{}` is read and cannot be the report", report.display()))
             .help("name another file with --report"));
     }
-    folder::beside(report).map(drop).map_err(|error| Problem::io("write the report", report, error))
+    folder::report_beside(report).map(drop).map_err(|error| Problem::io("write the report", report, error))
 }
 
 fn same_file(left: &Path, right: &Path) -> bool {
@@ -309,6 +315,18 @@ fn html(rows: &[FileRow]) -> String {
         tier: row.tier,
     });
     html_of_files(&classes.collect::<Vec<_>>())
+}
+
+/// Who gives a file may take all of it for validated.
+fn tell_left(left: &[(PathBuf, Vec<String>)], console: &Console) {
+    let Some((file, classes)) = left.first() else { return };
+    let (file, others) = (file.display(), left.len() - 1);
+    let others = match others {
+        0 => String::new(),
+        others => format!("; likewise in {}", human_things(others, "other file")),
+    };
+    let (some, first) = (file::some_of(classes), &classes[0]);
+    console.caution(&format!("not validated in `{file}`: {some}; name a class, as in `{file}:{first}`{others}"));
 }
 
 /// How far a class came is worth less where it could lie about that.
