@@ -3,8 +3,8 @@
 //!
 //! Each name stands for the value that was last assigned to it; behind a branch for one or the other, behind a loop for what it
 //! was or what the body makes of it. An attribute that the constructor binds stands for what is bound, so that layers are what
-//! they are made by, options and order included. What the body of a loop reads is what was there before it, as in its first
-//! turn; values that are changed through another name are not followed.
+//! they are made by, options and order included. What a loop assigns is in its body what an earlier turn has left. Values that
+//! are changed through another name are not followed.
 
 use std::collections::HashMap;
 
@@ -18,6 +18,9 @@ use crate::syntax::names::normalized;
 
 /// What is called to have the same values in another container, or as another object.
 const COPYING: [&str; 4] = ["list", "tuple", "deepcopy", "copy"];
+
+/// Keyword arguments that say where and how precisely values are kept.
+const KEEPING: [&str; 2] = ["device", "dtype"];
 
 /// Among so many branches, what follows an `if` is not made part of it.
 const MOST_NESTED: usize = 64;
@@ -260,7 +263,7 @@ impl Builder {
             Stmt::AsyncFor(node) => self.for_loop(&node.iter, &node.target, &node.body, &node.orelse),
             Stmt::While(node) => {
                 let test = self.one(&node.test);
-                self.repeated("while", test, |builder| builder.statements(&node.body));
+                self.repeated("while", test, None, &node.body);
                 self.statements(&node.orelse);
             }
             Stmt::If(node) => {
@@ -384,18 +387,24 @@ impl Builder {
 
     fn for_loop(&mut self, iterated: &Expr, target: &Expr, body: &[Stmt], otherwise: &[Stmt]) {
         let iterated = self.one(iterated);
-        self.repeated("for", iterated, |builder| {
-            let item = builder.fixed("item", &[iterated]);
-            builder.bind(target, item);
-            builder.statements(body);
-        });
+        self.repeated("for", iterated, Some(target), body);
         self.statements(otherwise);
     }
 
-    fn repeated(&mut self, word: &str, head: u32, body: impl FnOnce(&mut Self)) {
+    fn repeated(&mut self, word: &str, head: u32, target: Option<&Expr>, body: &[Stmt]) {
         let before = self.state.clone();
+        for name in bindings::of(body).names {
+            if let Some(value) = before.names.get(&name) {
+                let carried = self.fixed("carried", &[head, *value]);
+                self.state.names.insert(name, carried);
+            }
+        }
         let outer = std::mem::take(&mut self.effects);
-        body(self);
+        if let Some(target) = target {
+            let item = self.fixed("item", &[head]);
+            self.bind(target, item);
+        }
+        self.statements(body);
         let mut effects = std::mem::replace(&mut self.effects, outer);
         if !effects.is_empty() {
             effects.insert(0, head);
@@ -708,14 +717,12 @@ impl Builder {
     }
 
     fn keywords(&mut self, keywords: &[ast::Keyword]) -> Vec<u32> {
-        let keywords = write::sorted(keywords);
-        keywords
-            .into_iter()
-            .map(|(name, value)| {
-                let value = self.expression(value, write::numbers_of_keyword(name, Numbers::Constant));
-                self.fixed(&format!("{name}="), &[value])
-            })
-            .collect()
+        let told = write::sorted(keywords).into_iter().filter(|(name, _)| !KEEPING.contains(name));
+        told.map(|(name, value)| {
+            let value = self.expression(value, write::numbers_of_keyword(name, Numbers::Constant));
+            self.fixed(&format!("{name}="), &[value])
+        })
+        .collect()
     }
 
     fn constant(&mut self, constant: &Constant, numbers: Numbers) -> u32 {

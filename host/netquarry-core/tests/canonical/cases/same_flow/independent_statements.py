@@ -22,7 +22,7 @@ import torch.nn.functional as F
 class Block(nn.Module):
     def __init__(self, width):
         super().__init__()
-        self.to_v = nn.Linear(width, width)
+        self.to_v = nn.Linear(width, width, dtype=torch.float32)
         self.to_q = nn.Linear(width, width, bias=False)
 
     def forward(self, tokens, scale):
