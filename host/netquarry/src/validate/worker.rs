@@ -258,6 +258,8 @@ fn command(environment: &Environment, folder: &Path, control: UnixStream, errors
     command
         // Not -I, which would make Python overlook PYTHONHASHSEED with the rest of its variables.
         .args(["-s", "-P", "-B"])
+        // Columns are for tracebacks that people read, and take half a megabyte of torch's modules.
+        .args(["-X", "no_debug_ranges"])
         .arg(folder)
         .env_clear()
         .env("PATH", "/usr/bin:/bin")

@@ -13,8 +13,15 @@ HUGE = 2 << 20
 
 _REGION = re.compile(r"(?P<start>[0-9a-f]+)-(?P<end>[0-9a-f]+) rw-p \S+ \S+ 0 +(\[heap\])?$")
 
-_madvise = ctypes.CDLL(None, use_errno=True).madvise
+_library = ctypes.CDLL(None, use_errno=True)
+_madvise = _library.madvise
 _madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+
+
+def trim():
+    """Gives back what was allocated for good reasons once, such as trees of syntax; glibc alone knows how."""
+    if hasattr(_library, "malloc_trim"):
+        _library.malloc_trim(0)
 
 
 def collapse():

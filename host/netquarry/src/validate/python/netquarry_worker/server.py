@@ -150,6 +150,7 @@ def serve(control, settings, known, is_branch=False, failure=None):
     """Says that it is ready, or what it could not import; then takes requests until the host closes the control socket."""
     imported = barrier.imported_by_package()
     gc.collect()
+    pages.trim()
     gc.freeze()
     threads = len(os.listdir("/proc/self/task"))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

@@ -8,7 +8,6 @@ import ast
 import collections
 import contextlib
 import copy
-import doctest
 import itertools
 import math
 
@@ -17,6 +16,8 @@ from netquarry_worker import arguments, literals
 MOST = 8
 # Longer expressions are of whole networks.
 LONGEST = 2_000
+# Of an example's first line.
+PROMPT = ">>>"
 
 # Expressions by parameter; those of a forward pass, `None` where none is shown; where it stands; how often the same is
 # said; and whether the constructor needs no other arguments.
@@ -226,7 +227,10 @@ def statements(block):
     """Those of the examples in the docstrings of the class and of the methods that it is called through."""
     own = vars(block)
     documentation = [getattr(each, "__doc__", None) for each in (block, own.get("__init__"), own.get("forward"))]
-    for text in (text for text in documentation if isinstance(text, str)):
+    for text in (text for text in documentation if isinstance(text, str) and PROMPT in text):
+        # With it comes Python's debugger: memory of each worker, for the few blocks that show an example.
+        import doctest
+
         try:
             for example in doctest.DocTestParser().get_examples(text):
                 yield from ast.parse(example.source).body
