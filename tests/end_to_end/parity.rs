@@ -42,6 +42,8 @@ fn a_bundle_that_was_changed_by_hand_is_found_out() {
     let changed = code.replace("(x * factor)", "(x + factor)");
     assert_ne!(code, changed);
     playground.write(file, &changed);
+    let told = playground.mine(&["validate", file, "--level", "parse"]).succeeded().stderr;
+    assert!(told.contains("was changed since"), "{told}");
     let different = playground.mine(&validate).ended(1).json();
     assert_eq!(different[0]["failure"]["class"], "parity_mismatch");
     let message = different[0]["failure"]["message"].as_str().unwrap();

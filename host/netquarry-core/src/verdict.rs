@@ -328,6 +328,9 @@ pub struct ChallengeEvidence {
 /// What is different in a pass in training mode, which comes after one in evaluation mode on the same instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TrainingEvidence {
+    /// It raises, which counts as another output.
+    #[serde(default)]
+    pub raises: bool,
     /// The same inputs give another output.
     pub output_differs: bool,
     /// It changes the state dictionary.

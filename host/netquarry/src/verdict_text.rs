@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use netquarry_core::verdict::{
-    ChallengeEvidence, Evidence, GradientEvidence, Level, Outcome, ReplayEvidence, TensorShape,
+    ChallengeEvidence, Evidence, GradientEvidence, Level, Outcome, ReplayEvidence, TensorShape, TrainingEvidence,
 };
 
 use crate::findings::Judged;
@@ -69,12 +69,13 @@ fn behaviour(evidence: &Evidence) -> String {
     }
     if let Some(ChallengeEvidence { deterministic, training }) = evidence.challenge {
         let answers = if deterministic { "the same" } else { "something else each time" };
-        let output = if training.output_differs { "another" } else { "the same" };
+        let output = match training {
+            TrainingEvidence { raises: true, .. } => "an exception",
+            TrainingEvidence { output_differs: true, .. } => "another output",
+            TrainingEvidence { output_differs: false, .. } => "the same output",
+        };
         let state = if training.state_changes { "another" } else { "the same" };
-        let _ = writeln!(
-            text,
-            "  two processes answer {answers}; in training mode {output} output, {state} state after it"
-        );
+        let _ = writeln!(text, "  two processes answer {answers}; in training mode {output}, {state} state after it");
     }
     if let Some(ReplayEvidence { operators, .. }) = evidence.replayed {
         let _ =

@@ -58,6 +58,9 @@ pub(super) fn why(failure: Option<&Failure>, evidence: &Evidence) -> String {
             Some(challenge) if !challenge.deterministic => {
                 "not_deterministic: two processes answered the same challenge differently".to_owned()
             }
+            Some(challenge) if challenge.training.raises => {
+                "raises_in_training: in training mode a pass raises for inputs that it takes otherwise".to_owned()
+            }
             _ => evidence.open_question().map(first).unwrap_or_default(),
         },
     }

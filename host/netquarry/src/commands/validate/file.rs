@@ -6,13 +6,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use netquarry_core::facts::{ClassFacts, FileFacts, ImportForm, ImportStatement};
+use netquarry_core::facts::{ClassFacts, Diagnostic, DiagnosticKind, FileFacts, ImportForm, ImportStatement};
 use netquarry_core::record::BlockRecord;
 use netquarry_core::syntax;
+use sha2::{Digest as _, Sha256};
 
 use super::library::own_packages;
 use crate::console::Console;
 use crate::driver::select;
+use crate::library::folder::hexadecimal;
 use crate::problem::Problem;
 use crate::validate::{Job, LineSpan, Site};
 
@@ -43,6 +45,14 @@ pub(super) fn read(
     console: &Console,
 ) -> Result<Named, Problem> {
     let bytes = fs::read(file).map_err(|error| Problem::io("read", file, error).help("give files, not folders"))?;
+    if let Some(record) = record
+        && record.sha256.as_deref() != Some(&*hexadecimal(&Sha256::digest(&bytes)))
+    {
+        console.caution(&format!(
+            "`{}` was changed since `netquarry` wrote it: its verdict is not that of the record",
+            file.display()
+        ));
+    }
     let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let facts = facts(&bytes).map_err(|error| Problem::new("Could not start a thread to parse").because(error))?;
     let Chosen { classes, left } = match (class, record) {
@@ -110,6 +120,18 @@ fn no_class(file: &Path) -> Problem {
     Problem::new(format!("`{}` has no class in it", file.display())).help("give a file that defines an nn.Module class")
 }
 
+fn unreadable(file: &Path, Diagnostic { kind, message, line }: &Diagnostic) -> Problem {
+    let line = line.map(|line| format!(" at line {line}")).unwrap_or_default();
+    let problem =
+        Problem::new(format!("`{}` cannot be read as Python{line}", file.display())).because(message.as_str());
+    match kind {
+        DiagnosticKind::Encoding => {
+            problem.help("save it as UTF-8, or name its encoding in the first line: # -*- coding: latin-1 -*-")
+        }
+        _ => problem,
+    }
+}
+
 fn imports(facts: &FileFacts) -> impl Iterator<Item = &ImportStatement> {
     facts.statements.iter().flat_map(|statement| &statement.imports)
 }
@@ -148,9 +170,12 @@ fn chosen(file: &Path, facts: &FileFacts, stem: &str) -> Result<Chosen, Problem>
         (Some(class), _) => vec![class],
         (None, _) if !modules.is_empty() => modules.clone(),
         (None, Some(last)) => vec![facts.name(last.name)],
-        // What cannot be parsed has no classes either, and its verdict says why.
-        (None, None) if !facts.diagnostics.is_empty() => vec![stem],
-        (None, None) => return Err(no_class(file)),
+        (None, None) => match facts.diagnostics.first() {
+            None => return Err(no_class(file)),
+            // What cannot be parsed has no classes either, and its verdict says why.
+            Some(Diagnostic { kind: DiagnosticKind::Syntax | DiagnosticKind::PythonTwo, .. }) => vec![stem],
+            Some(diagnostic) => return Err(unreadable(file, diagnostic)),
+        },
     };
     let left = modules.iter().chain(&others).filter(|class| !tried.contains(class));
     let [classes, left] =
@@ -272,6 +297,9 @@ mod tests {
         assert_eq!(tried("models", "class A: pass\nclass B: pass").unwrap(), ["B"]);
         assert_eq!(tried("models", "class A(:").unwrap(), ["models"]);
         assert!(tried("models", "x = 1").unwrap_err().contains("has no class"));
+        let latin =
+            chosen(Path::new("f.py"), &syntax::facts(b"# caf\xe9\nclass A: pass\n"), "f").map(|chosen| chosen.classes);
+        assert!(latin.unwrap_err().to_string().contains("cannot be read as Python"));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! What gives a file the package that it misses.
 
+use std::path::Path;
+
 use netquarry_core::record::{BlockRecord, InstalledDistribution};
 
 use crate::configuration::{FILE_NAME, Settings};
@@ -12,10 +14,11 @@ pub(super) fn has(environment: &Environment, layers: &[Layer], distribution: &st
     environment.distributions.contains_key(&name) || layers.iter().any(|layer| normalised(&layer.pin.name) == name)
 }
 
-/// What gives a file the `package` that it misses, in one line. `is_there` says of a distribution whether the file has it.
+/// What gives `file` the `package` that it misses, in one line. `is_there` says of a distribution whether the file has it.
 pub(super) fn hint(
     package: Option<&str>,
     record: Option<&BlockRecord>,
+    file: &Path,
     is_there: &dyn Fn(&str) -> bool,
     settings: &Settings,
 ) -> String {
@@ -39,7 +42,16 @@ pub(super) fn hint(
             ),
         };
     }
+    let is_beside = |package: &str| {
+        let folder = file.parent().unwrap_or(Path::new(""));
+        folder.join(format!("{package}.py")).is_file() || folder.join(package).is_dir()
+    };
     match package.and_then(|package| settings.requirements.get(package)) {
+        None if package.is_some_and(is_beside) => format!(
+            "{what} lies beside `{}`, and a file is validated on its own: `netquarry extract` lifts a class out with all that \
+             it needs, with `--source` or a corpus for a folder of yours",
+            file.display()
+        ),
         None => {
             format!("name what provides {what} in a file with --requirements, or under {table}{entry}; {interpreter}")
         }

@@ -63,8 +63,14 @@ impl Row for FileRow {
 }
 
 impl FileRow {
+    /// Why it came no further; of a level that has nothing to check, that.
     fn why(&self) -> String {
-        why(self.failure.as_ref(), &self.evidence)
+        let told = why(self.failure.as_ref(), &self.evidence);
+        let is_void = |level: &&Level| self.levels.get(level.name()) == Some(&Outcome::NotApplicable);
+        match Level::ALL.iter().find(is_void) {
+            Some(level) if told.is_empty() => format!("{} is not applicable", level.name()),
+            _ => told,
+        }
     }
 
     fn judged<'a>(&'a self, identity: &'a str) -> Judged<'a> {
@@ -276,7 +282,7 @@ fn wanted(arguments: &ValidateArguments, settings: &Settings) -> Level {
 fn row(job: &Job, asked: &Asked, mut verdict: Verdict, environment: &Environment, settings: &Settings) -> FileRow {
     if let Some(failure) = verdict.failure.as_mut().filter(|failure| is_missing_distribution(failure)) {
         let is_there = |distribution: &str| hint::has(environment, &job.layers, distribution);
-        failure.hint = Some(hint::hint(missing_package(failure), asked.record(), &is_there, settings));
+        failure.hint = Some(hint::hint(missing_package(failure), asked.record(), &asked.file, &is_there, settings));
     }
     FileRow {
         file: asked.file.clone(),

@@ -29,7 +29,8 @@ fn other_evidence(case: &Case, verdict: &Verdict) -> Option<String> {
     let word = |differs| if differs { "other" } else { "same" };
     let training = evidence.challenge.map(|challenge| {
         let training = challenge.training;
-        format!("{} output, {} state", word(training.output_differs), word(training.state_changes))
+        let output = if training.raises { "no" } else { word(training.output_differs) };
+        format!("{output} output, {} state", word(training.state_changes))
     });
     let challenge = match evidence.challenge.map(|challenge| challenge.deterministic) {
         Some(true) => "deterministic",
