@@ -97,6 +97,8 @@ fn a_level_at_which_there_is_nothing_to_check_is_reached() {
     playground.write("own/double.py", text);
     let run = playground.mine(&["validate", "own/double.py", "--level", "backward", "--format", "json"]).succeeded();
     assert_eq!(run.json()[0]["levels"]["backward"], "not_applicable");
+    let told = playground.mine(&["validate", "own/double.py", "--level", "backward"]).succeeded().stdout;
+    assert!(told.contains("backward is not applicable"), "{told}");
 }
 
 #[test]
@@ -132,6 +134,18 @@ fn a_file_without_a_class_is_none_to_validate() {
     playground.write("own/relative.py", "from .several import First\n\n\nclass Mine(First):\n    pass\n");
     let run = playground.mine(&["validate", "own/relative.py"]).ended(1);
     assert!(run.stderr.contains("relative imports"), "{}", run.stderr);
+}
+
+#[test]
+fn what_lies_beside_a_file_is_not_looked_for_elsewhere() {
+    let playground = made();
+    playground.write("own/rescaling.py", "def scale(x):\n    return 2 * x\n");
+    let text = "import torch\nfrom rescaling import scale\n\n\nclass Mine(torch.nn.Module):\n    def forward(self, x):\n        \
+                return scale(x)\n";
+    playground.write("own/uses.py", text);
+    let run = playground.mine(&["validate", "own/uses.py"]).ended(1);
+    let told = run.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("`rescaling` lies beside `own/uses.py`") && told.contains("netquarry extract"), "{told}");
 }
 
 #[test]
@@ -176,6 +190,59 @@ fn a_folder_of_models_is_deduplicated() {
     let told = playground.netquarry(&["dedup", "run", "models", "--out", "unique-default"]).succeeded().stderr;
     assert!(told.contains("Wrote 2 kept files, decisions.jsonl and the report to `unique-default`"), "{told}");
     assert_eq!(playground.netquarry(&["dedup", "run", "models", "--preset", "none"]).ended(2).stdout, "");
+}
+
+#[test]
+fn only_what_is_new_is_looked_at_where_that_was_asked_for() {
+    let playground = Playground::new();
+    let rows = |count: usize| -> String {
+        let code = |number: usize| {
+            let steps: String =
+                (0..=number).map(|step| format!("        x = self.step_{step}(x + {step})\n")).collect();
+            format!("class Net(nn.Module):\n    def forward(self, x):\n{steps}        return x\n")
+        };
+        (0..count).map(|number| json!({"nn": "Net", "code": code(number)}).to_string() + "\n").collect()
+    };
+    let run = |options: &[&str]| {
+        let told = playground.netquarry(&[&["dedup", "run", "models.jsonl"], options].concat()).succeeded().stderr;
+        let known =
+            told.split_once("; ").and_then(|(_, known)| known.split_once(" of them known")).map(|(known, _)| known);
+        known.map_or(0, |known| known.parse().unwrap())
+    };
+    playground.write("models.jsonl", &rows(9));
+    assert_eq!(run(&[]), 0);
+    assert_eq!(run(&["--incremental", "--out", "first"]), 0);
+    playground.write("models.jsonl", &rows(12));
+    assert_eq!(run(&["--incremental", "--out", "more"]), 9);
+    assert_eq!(run(&["--incremental", "--out", "again"]), 12);
+    assert_eq!(run(&["--out", "afresh"]), 0);
+    let [more, again, afresh] = ["more", "again", "afresh"].map(|out| tree(&playground.path(out)));
+    assert!(more == afresh && again == afresh);
+}
+
+#[test]
+fn blocks_of_a_new_source_are_compared_with_known_ones() {
+    let playground = Playground::new();
+    playground.mine(&["run"]).succeeded();
+    let course = || -> Value {
+        let record: Value = serde_json::from_str(&playground.read("out/run.json")).unwrap();
+        let stages = record["course"]["stages"].as_array().unwrap().clone();
+        stages.into_iter().find(|stage| stage["stage"] == "curate").unwrap()
+    };
+    let before = course();
+    assert!(before["cached"] == 0 && before["items"].as_u64().unwrap() > 3, "{before}");
+    playground.write(
+        "more/more.py",
+        "from torch import nn\n\n\nclass More(nn.Module):\n    def forward(self, x):\n        return x.exp()\n",
+    );
+    let corpus = playground.read("corpus.json");
+    let source = r#"{"name": "more", "location": {"local": {"path": "more"}}},"#;
+    playground.write("corpus.json", &corpus.replace(r#""sources": ["#, &format!(r#""sources": [{source}"#)));
+    playground.mine(&["run"]).succeeded();
+    let after = course();
+    assert_eq!(after["items"].as_u64().unwrap(), before["items"].as_u64().unwrap() + 1);
+    assert_eq!(after["cached"], before["items"], "{after}");
+    assert!(playground.mine(&["dedup", "run", "out"]).succeeded().stderr.contains(" of them known from earlier"));
 }
 
 #[test]

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use netquarry_core::dedup::{BlockSet, BlockSummary, Code, Normalisation, Shingling};
+use netquarry_core::fingerprint::archive::Forgetful;
 use netquarry_core::fingerprint::banding::NN_DUP;
 use netquarry_core::fingerprint::blocks::CodeBlocks;
 use netquarry_core::fingerprint::shelf::InMemory;
@@ -49,7 +50,7 @@ fn run(folders: &[PathBuf]) {
     drop((tokens, shingles));
 
     let blocks = classes.into_iter().map(|code| (summary(&code), Code::from(Arc::from(code))));
-    let blocks = CodeBlocks::new(blocks, Arc::new(InMemory::default()));
+    let blocks = CodeBlocks::new(blocks, Arc::new(InMemory::default()), Arc::new(Forgetful));
     let all: Vec<u32> = (0..blocks.len()).collect();
     let pairs = measure("signatures and candidate pairs", || blocks.candidate_pairs(&all, SHINGLING, NN_DUP));
     let again = measure("candidate pairs from stored keys", || blocks.candidate_pairs(&all, SHINGLING, NN_DUP));

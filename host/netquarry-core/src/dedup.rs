@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 /// What a strategy may weigh when it chooses the block that stays.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BlockSummary {
     /// Source and dotted path: `timm:timm.layers.drop.DropPath`; for records that come from elsewhere, their identity.
     pub id: String,

@@ -7,6 +7,7 @@
 
 mod canonical;
 mod closure;
+mod fingerprints;
 mod lineage;
 mod sites;
 mod syntax;

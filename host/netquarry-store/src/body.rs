@@ -10,7 +10,8 @@ use serde::de::DeserializeOwned;
 
 const CHECKSUM_BYTES: usize = 4;
 
-fn seal(payload: &[u8]) -> Vec<u8> {
+/// Bytes as they are.
+pub(crate) fn seal(payload: &[u8]) -> Vec<u8> {
     let mut body = Vec::with_capacity(CHECKSUM_BYTES + payload.len());
     body.extend_from_slice(&crc32fast::hash(payload).to_le_bytes());
     body.extend_from_slice(payload);
@@ -26,7 +27,7 @@ pub(crate) fn column<'r>(row: &'r Row<'_>) -> rusqlite::Result<&'r [u8]> {
 }
 
 /// `None` where the checksum does not agree.
-fn open(body: &[u8]) -> Option<&[u8]> {
+pub(crate) fn open(body: &[u8]) -> Option<&[u8]> {
     let (checksum, payload) = body.split_first_chunk::<CHECKSUM_BYTES>()?;
     (u32::from_le_bytes(*checksum) == crc32fast::hash(payload)).then_some(payload)
 }

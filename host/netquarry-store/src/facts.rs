@@ -1,8 +1,6 @@
 //! Facts of files, by the digest of their contents.
 
 use std::collections::HashMap;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread::JoinHandle;
 
 use netquarry_core::facts::{FACTS_VERSION, FileFacts};
 use netquarry_core::source::ContentDigest;
@@ -12,14 +10,10 @@ use rusqlite::{Connection, OptionalExtension};
 use crate::body;
 use crate::error::StoreError;
 use crate::store::Store;
+use crate::writer::BatchWriter;
 
 /// How many files one thread reads at a time.
 const LOAD_CHUNK: usize = 64;
-/// A transaction of the writer ends after so many bytes or files, so that another process gets its turn.
-const BATCH_BYTES: usize = 8 << 20;
-const BATCH_FILES: usize = 512;
-/// Encoded facts that may wait for the writer; then those who make them wait.
-const QUEUE_FILES: usize = 256;
 
 /// What [`Store::facts`] found.
 #[derive(Debug, Default)]
@@ -55,13 +49,8 @@ impl Store {
     /// # Errors
     /// The system grants no more threads.
     pub fn facts_writer(&self) -> Result<FactsWriter, StoreError> {
-        let (sender, receiver) = sync_channel(QUEUE_FILES);
-        let store = self.clone();
-        let thread = std::thread::Builder::new()
-            .name("facts-writer".to_owned())
-            .spawn(move || write_batches(&store, &receiver))
-            .map_err(|source| StoreError::NoThread { source })?;
-        Ok(FactsWriter { sender: Some(sender), thread: Some(thread) })
+        let insert = format!("INSERT OR REPLACE INTO facts VALUES (?1, {FACTS_VERSION}, ?2)");
+        Ok(FactsWriter(BatchWriter::start(self, "facts-writer", insert)?))
     }
 }
 
@@ -82,69 +71,20 @@ fn load(
 
 /// Stores facts in the background, in batches. What was added is safe once [`FactsWriter::finish`] has returned; a
 /// process that is killed before keeps the batches that were done.
-pub struct FactsWriter {
-    /// `None` once no more facts come.
-    sender: Option<SyncSender<EncodedFacts>>,
-    thread: Option<JoinHandle<Result<(), StoreError>>>,
-}
-
-struct EncodedFacts {
-    digest: ContentDigest,
-    body: Vec<u8>,
-}
+pub struct FactsWriter(BatchWriter);
 
 impl FactsWriter {
     /// Takes the facts of one file, in the place of what is stored for it. Encodes them on the calling thread and waits
     /// where the disk is slower than the callers. After a failure it does nothing: [`FactsWriter::finish`] tells.
     pub fn add(&self, digest: ContentDigest, facts: &FileFacts) {
-        let encoded = EncodedFacts { digest, body: body::encode(facts) };
-        // The receiver is gone only where the writer has failed.
-        _ = self.sender.as_ref().expect("taken by `finish` alone").send(encoded);
+        self.0.add(digest.0, body::encode(facts));
     }
 
     /// Waits until everything is stored.
     ///
     /// # Errors
     /// The first failure of a batch. The batches before it are stored, it and what came after it are not.
-    pub fn finish(mut self) -> Result<(), StoreError> {
-        self.close().expect("closed by `finish` and `drop` alone")
+    pub fn finish(self) -> Result<(), StoreError> {
+        self.0.finish()
     }
-
-    fn close(&mut self) -> Option<Result<(), StoreError>> {
-        self.sender = None;
-        self.thread.take().map(|thread| thread.join().expect("the writer does not panic"))
-    }
-}
-
-impl Drop for FactsWriter {
-    /// A run that ends early keeps what was indexed so far.
-    fn drop(&mut self) {
-        self.close();
-    }
-}
-
-fn write_batches(store: &Store, receiver: &Receiver<EncodedFacts>) -> Result<(), StoreError> {
-    while let Ok(first) = receiver.recv() {
-        let mut bytes = first.body.len();
-        let mut batch = vec![first];
-        while bytes < BATCH_BYTES
-            && batch.len() < BATCH_FILES
-            && let Ok(next) = receiver.try_recv()
-        {
-            bytes += next.body.len();
-            batch.push(next);
-        }
-        write_batch(store, &batch)?;
-    }
-    Ok(())
-}
-
-fn write_batch(store: &Store, batch: &[EncodedFacts]) -> Result<(), StoreError> {
-    store.write(|transaction| {
-        let mut statement = transaction.prepare_cached("INSERT OR REPLACE INTO facts VALUES (?1, ?2, ?3)")?;
-        for EncodedFacts { digest, body } in batch {
-            statement.execute((digest.0, FACTS_VERSION, body))?;
-        }
-        Ok(())
-    })
 }

@@ -8,7 +8,8 @@ use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 pub(crate) const APPLICATION_ID: i64 = 0x4e51_7279;
 
 /// The layout after `n` migrations has `user_version` `n`. Published migrations never change.
-const MIGRATIONS: &[&str] = &["
+const MIGRATIONS: &[&str] = &[
+    "
     CREATE TABLE facts (
         digest BLOB NOT NULL PRIMARY KEY,
         version INTEGER NOT NULL,
@@ -20,7 +21,14 @@ const MIGRATIONS: &[&str] = &["
         body BLOB NOT NULL,
         PRIMARY KEY (context, bundle)
     );
-"];
+",
+    "
+    CREATE TABLE fingerprints (
+        key BLOB NOT NULL PRIMARY KEY,
+        body BLOB NOT NULL
+    );
+",
+];
 
 /// The newest layout that this program knows.
 pub(crate) const VERSION: i64 = MIGRATIONS.len() as i64;

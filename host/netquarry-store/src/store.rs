@@ -110,6 +110,12 @@ impl Store {
         answer
     }
 
+    /// A connection with a transaction that begins at its first query and ends with it.
+    pub(crate) fn open_snapshot(&self) -> Result<Connection, StoreError> {
+        let begun = |connection: Connection| connection.execute_batch("BEGIN").map(|()| connection);
+        self.open_reader().and_then(begun).map_err(|source| self.failed(source))
+    }
+
     fn open_reader(&self) -> rusqlite::Result<Connection> {
         // Not read-only to the file system: a reader of a write-ahead log takes part in its shared memory.
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -135,7 +141,7 @@ impl Store {
         run().map_err(|source| self.failed(source))
     }
 
-    fn failed(&self, source: rusqlite::Error) -> StoreError {
+    pub(crate) fn failed(&self, source: rusqlite::Error) -> StoreError {
         StoreError::new(&self.shared.path, source)
     }
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use netquarry_core::facts::{FACTS_VERSION, FileFacts};
 use netquarry_core::source::ContentDigest;
 use netquarry_core::verdict::{Level, Outcome, Verdict};
-use netquarry_store::{Store, StoreError, VerdictContext};
+use netquarry_store::{Store, StoreError, StoredFingerprints, VerdictContext};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -115,6 +115,50 @@ fn a_writer_that_is_dropped_keeps_what_it_was_given() {
     writer.add(digest(7), &facts(7));
     drop(writer);
     assert_eq!(stored(&store, 7..8), 1);
+}
+
+#[test]
+fn fingerprints_come_back_as_they_were_unless_they_were_damaged() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let writer = store.fingerprints_writer().expect("a thread");
+    (0..1000_u32).for_each(|number| writer.add(digest(number).0, &number.to_le_bytes()));
+    writer.finish().expect("stored");
+    let stored = |number: u32| store.fingerprints().expect("readable").find(digest(number).0).expect("readable");
+    assert!((0..1000).all(|number| stored(number) == Some(number.to_le_bytes().to_vec())));
+    assert_eq!(stored(1000), None);
+    let damage = "UPDATE fingerprints SET body = x'00' || substr(body, 2) WHERE key = ?1";
+    scratch.sqlite().execute(damage, [digest(7).0]).expect("changed");
+    assert_eq!((stored(7), stored(8).is_some()), (None, true));
+}
+
+#[test]
+fn fingerprints_that_come_later_are_not_seen() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let add = |number: u32| {
+        let writer = store.fingerprints_writer().expect("a thread");
+        writer.add(digest(number).0, b"some");
+        writer.finish().expect("stored");
+    };
+    let before = store.fingerprints().expect("readable");
+    add(1);
+    let between = store.fingerprints().expect("readable");
+    let is_there =
+        |stored: &StoredFingerprints, number: u32| stored.find(digest(number).0).expect("readable").is_some();
+    assert!(!is_there(&before, 1) && is_there(&between, 1));
+    add(2);
+    assert!(!is_there(&between, 2) && is_there(&store.fingerprints().expect("readable"), 2));
+}
+
+#[test]
+fn an_index_of_an_earlier_layout_keeps_its_contents() {
+    let scratch = Scratch::new();
+    write_facts(&scratch.store(), 0..3).expect("stored");
+    scratch.sqlite().execute_batch("DROP TABLE fingerprints; PRAGMA user_version = 1").expect("the first layout");
+    let store = scratch.store();
+    let fingerprint = store.fingerprints().expect("readable").find(digest(0).0).expect("readable");
+    assert_eq!((stored(&store, 0..3), fingerprint), (3, None));
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use netquarry_core::dedup::{BlockSet, BlockSummary, Code, HashFamily, Hashing, Normalisation, Shingling};
+use netquarry_core::fingerprint::archive::Forgetful;
 use netquarry_core::fingerprint::blocks::CodeBlocks;
 use netquarry_core::fingerprint::minhash::signature;
 use netquarry_core::fingerprint::shelf::InMemory;
@@ -90,7 +91,8 @@ fn assert_kernels_agree(responses: &[Response]) {
         sha256: [0; 32],
     };
     let codes = responses.iter().map(|response| Code::from(Arc::from(response.code.as_str())));
-    let blocks = CodeBlocks::new(names.iter().map(summary).zip(codes), Arc::new(InMemory::default()));
+    let blocks =
+        CodeBlocks::new(names.iter().map(summary).zip(codes), Arc::new(InMemory::default()), Arc::new(Forgetful));
     for (number, (Response { code, from, .. }, name)) in (0..).zip(responses.iter().zip(&names)) {
         let tokens = [normalised_tokens(code), code_tokens(code, name), class_tokens(code, name)];
         for (normalisation, tokens) in Normalisation::ALL.into_iter().zip(&tokens) {

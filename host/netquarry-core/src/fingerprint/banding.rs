@@ -1,11 +1,11 @@
 //! Locality-sensitive hashing over digests of the bands of signatures, with bands that are chosen at run time.
 
 use std::collections::{BTreeMap, HashMap};
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::Range;
 
 use petgraph::unionfind::UnionFind;
 use rayon::prelude::*;
+use sha1::{Digest, Sha1};
 
 use crate::dedup::{Banding, HashFamily, Hashing};
 
@@ -20,13 +20,13 @@ const PASS: usize = 8;
 /// Digests of some consecutive bands of a signature; 0 for those that it does not have.
 pub(super) type Keys = [u64; PASS];
 
-/// One digest for each band. Two different bands share theirs with a probability of 5 in 10^20, and what comes of it is
-/// one more candidate.
+/// One digest for each band, the same for every build of this program. Two different bands share theirs with a probability of
+/// 5 in 10^20, and what comes of it is one more candidate.
 pub(super) fn keys(signature: &[u32], banding: Banding) -> Vec<u64> {
     let digest = |band: &[u32]| {
-        let mut hasher = DefaultHasher::new();
-        band.hash(&mut hasher);
-        hasher.finish()
+        let mut digest = Sha1::new();
+        band.iter().for_each(|value| digest.update(value.to_le_bytes()));
+        u64::from_le_bytes(*digest.finalize().first_chunk().expect("SHA-1 has twenty bytes"))
     };
     signature.chunks_exact(banding.rows as usize).take(banding.bands as usize).map(digest).collect()
 }

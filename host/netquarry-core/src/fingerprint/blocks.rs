@@ -4,17 +4,19 @@ use std::borrow::Cow;
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use petgraph::unionfind::UnionFind;
 use rayon::prelude::*;
 
+use super::archive::{Archive, ArchiveKey, Part};
 use super::banding::{self, Keys};
 use super::canonical;
 use super::memo::Memo;
 use super::minhash::{self, Signature};
 use super::region;
-use super::shelf::{Shelf, ShelvedSet, ShelvedStructure, Words};
+use super::shelf::{Shelf, ShelvedSet, ShelvedStructure, ShelvedSummary, Structured, Words, bytes_of};
 use super::shingles::Shingles;
 use super::statement::Rule;
 use super::statements::{self, Passages, Placed, Statements};
@@ -25,8 +27,8 @@ use crate::dedup::{
 };
 
 /// Codes are read and tokens made anew whenever they are asked for. Sets of shingles, keys of bands and structures are made
-/// once and kept on a [`Shelf`]; in memory are the summaries, some 50 bytes for each of those, and within bounds what was
-/// read of the statements that the codes consist of. What concerns many blocks runs on the current rayon pool, whose threads
+/// once and kept on a [`Shelf`], with the summaries; in memory are some 25 bytes for each of those, and within bounds what was
+/// read of the statements that the codes consist of. What an [`Archive`] has is not computed at all. What concerns many blocks runs on the current rayon pool, whose threads
 /// need a stack of [`crate::syntax::PARSER_STACK_BYTES`], as the calling thread does.
 pub struct CodeBlocks {
     blocks: Vec<Arc<CodeBlock>>,
@@ -39,15 +41,32 @@ pub struct CodeBlocks {
 struct Common {
     statements: Statements,
     shelf: Arc<dyn Shelf>,
+    archive: Arc<dyn Archive>,
 }
 
 struct CodeBlock {
     position: u32,
-    summary: BlockSummary,
+    summary: ShelvedSummary,
     code: Code,
     shingles: Memo<Shingling, ShelvedSet>,
     keys: Memo<(Shingling, Banding), Words>,
     structure: OnceLock<ShelvedStructure>,
+    /// Something was computed of it.
+    is_computed: AtomicBool,
+}
+
+/// The views of the canonical form that have few tokens.
+const SMALL_VIEWS: [CanonicalView; 4] =
+    [CanonicalView::Digest, CanonicalView::Operations, CanonicalView::ReachedOperations, CanonicalView::Flow];
+
+/// How strategies ask for these.
+const SMALL: [Shingling; 4] = {
+    let [digest, operations, reached, flow] = SMALL_VIEWS;
+    [alone(digest), alone(operations), alone(reached), alone(flow)]
+};
+
+const fn alone(view: CanonicalView) -> Shingling {
+    Shingling { normalisation: Normalisation::Canonical(view), width: 1 }
 }
 
 /// What is compared of a code.
@@ -74,19 +93,25 @@ impl Compared {
 }
 
 impl CodeBlocks {
-    /// Numbers the blocks in the order in which they come. What is computed of them goes to the shelf.
-    pub fn new(blocks: impl IntoIterator<Item = (BlockSummary, Code)>, shelf: Arc<dyn Shelf>) -> Self {
+    /// Numbers the blocks in the order in which they come. What is computed of them goes to the shelf, and to the archive for
+    /// the next time.
+    pub fn new(
+        blocks: impl IntoIterator<Item = (BlockSummary, Code)>,
+        shelf: Arc<dyn Shelf>,
+        archive: Arc<dyn Archive>,
+    ) -> Self {
         let block = |(position, (summary, code))| CodeBlock {
             position,
-            summary,
+            summary: ShelvedSummary::put(&*shelf, &summary),
             code,
             shingles: Memo::default(),
             keys: Memo::default(),
             structure: OnceLock::new(),
+            is_computed: AtomicBool::new(false),
         };
         let blocks: Vec<Arc<CodeBlock>> = (0..).zip(blocks).map(block).map(Arc::new).collect();
         let left = u32::try_from(blocks.len()).expect("blocks are numbered with 32 bits");
-        Self { blocks, left, common: Arc::new(Common { statements: Statements::default(), shelf }) }
+        Self { blocks, left, common: Arc::new(Common { statements: Statements::default(), shelf, archive }) }
     }
 
     /// The same blocks, numbered anew: those of which `is_left` says so, and behind them the others. What was computed for
@@ -121,6 +146,11 @@ impl CodeBlocks {
             }
         }
         links
+    }
+
+    /// For how many blocks something was computed. Of the others all that was asked for was in the archive.
+    pub fn computed(&self) -> usize {
+        self.blocks.iter().filter(|block| block.is_computed.load(Ordering::Relaxed)).count()
     }
 
     fn block(&self, block: u32) -> &CodeBlock {
@@ -185,43 +215,86 @@ fn links_of_bucket(
 
 impl CodeBlock {
     fn shingles(&self, shingling: Shingling, common: &Common) -> ShelvedSet {
-        self.shingles.get(shingling, || ShelvedSet::put(&*common.shelf, &self.compared(shingling, common).shingles()))
+        self.known_shingles(shingling, common)
+            .unwrap_or_else(|| self.keep_shingles(shingling, &self.compared(shingling, common).shingles(), common))
+    }
+
+    /// Those that were computed, by this run or an earlier one.
+    fn known_shingles(&self, shingling: Shingling, common: &Common) -> Option<ShelvedSet> {
+        self.shingles.find(&shingling).or_else(|| {
+            if SMALL.contains(&shingling)
+                && let Some(views) = self.archived(Part::Views, common)
+                && let Ok(hashes) = postcard::from_bytes::<Vec<Vec<u8>>>(&views)
+            {
+                self.put_views(&hashes, common);
+                return self.shingles.find(&shingling);
+            }
+            let hashes = self.archived(Part::Shingles(shingling), common)?;
+            Some(self.shingles.get(shingling, || ShelvedSet::put(&*common.shelf, &hashes)))
+        })
+    }
+
+    fn keep_shingles(&self, shingling: Shingling, shingles: &Shingles, common: &Common) -> ShelvedSet {
+        self.shingles.get(shingling, || {
+            let hashes = bytes_of(shingles.hashes());
+            let set = ShelvedSet::put(&*common.shelf, &hashes);
+            self.archive(Part::Shingles(shingling), hashes, common);
+            set
+        })
+    }
+
+    fn summary(&self, common: &Common) -> BlockSummary {
+        self.summary.get(&*common.shelf)
+    }
+
+    fn archived(&self, part: Part, common: &Common) -> Option<Vec<u8>> {
+        common.archive.find(ArchiveKey::new(&self.summary(common), part))
+    }
+
+    fn archive(&self, part: Part, bytes: Vec<u8>, common: &Common) {
+        self.is_computed.store(true, Ordering::Relaxed);
+        common.archive.keep(ArchiveKey::new(&self.summary(common), part), bytes);
     }
 
     fn compared(&self, shingling: Shingling, common: &Common) -> Compared {
         let statements = &common.statements;
         let width = shingling.width as usize;
         let code = &*self.code.read();
-        let name = &self.summary.name;
+        let name = &*self.summary(common).name;
         let by_statement = match shingling.normalisation {
             Normalisation::Canonical(view) => {
                 let read = statements.canonical(code).unwrap_or_default();
                 canonical::Block::new(&read, name).map(|block| {
-                    self.keep_views(&block, &*common.shelf);
+                    self.keep_views(&block, common);
                     Compared::AtOnce(Shingles::new(&block.view(view), width))
                 })
             }
             Normalisation::NnDup => self.placed(code, common).map(|placed| region(code, &placed, width, statements)),
-            Normalisation::Code => self.placed(code, common).map(|placed| self.bound(&placed, width)),
+            Normalisation::Code => self.placed(code, common).map(|placed| bound(name, &placed, width)),
             Normalisation::Class => self.placed(code, common).map(|placed| {
                 let is_it = |definition: &_| region::is_class(definition, name);
                 match statements::last_definition(&placed, is_it) {
-                    Some(lines) => self.class(region::lines(code, lines), width, statements),
-                    None => self.bound(&placed, width),
+                    Some(lines) => class(name, region::lines(code, lines), width, statements),
+                    None => bound(name, &placed, width),
                 }
             }),
         };
-        let at_once = || Compared::AtOnce(Shingles::new(&self.tokens(code, shingling.normalisation), width));
+        let at_once = || Compared::AtOnce(Shingles::new(&tokens(name, code, shingling.normalisation), width));
         by_statement.unwrap_or_else(at_once)
     }
 
     /// Keeps the views that are small: reading the code takes most of the time.
-    fn keep_views(&self, block: &canonical::Block<'_>, shelf: &dyn Shelf) {
-        for view in
-            [CanonicalView::Digest, CanonicalView::Operations, CanonicalView::ReachedOperations, CanonicalView::Flow]
-        {
-            let shingling = Shingling { normalisation: Normalisation::Canonical(view), width: 1 };
-            self.shingles.get(shingling, || ShelvedSet::put(shelf, &Shingles::new(&block.view(view), 1)));
+    fn keep_views(&self, block: &canonical::Block<'_>, common: &Common) {
+        if self.shingles.find(&SMALL[0]).is_none() {
+            let hashes = SMALL_VIEWS.map(|view| bytes_of(Shingles::new(&block.view(view), 1).hashes()));
+            self.put_views(&hashes, common);
+            self.archive(Part::Views, postcard::to_stdvec(&hashes.to_vec()).expect("these are vectors"), common);
+        }
+    }
+
+    fn put_views(&self, hashes: &[Vec<u8>], common: &Common) {
+        for (shingling, hashes) in SMALL.into_iter().zip(hashes) {
+            self.shingles.get(shingling, || ShelvedSet::put(&*common.shelf, hashes));
         }
     }
 
@@ -231,46 +304,17 @@ impl CodeBlock {
         // What was read for one kernel serves the others.
         self.structure.get_or_init(|| {
             let outline = statements::outline(&placed).unwrap_or_default();
-            ShelvedStructure::put(&*common.shelf, &structure::structure_of(&outline))
+            self.keep_structure(&structure::structure_of(&outline), common)
         });
         Some(placed)
     }
 
-    fn class(&self, text: &str, width: usize, statements: &Statements) -> Compared {
-        match statements.read(text).filter(|placed| statements::all_parse(placed)) {
-            Some(placed) => self.bound(&placed, width),
-            None => Compared::AtOnce(Shingles::new(&code_tokens(text, &self.summary.name), width)),
-        }
-    }
-
-    fn bound(&self, placed: &[Placed], width: usize) -> Compared {
-        let locals = statements::locals(placed);
-        let rule = Rule::Bound { block: &self.summary.name, locals: &locals };
-        Compared::InPassages(Passages::new(placed, &rule, width))
-    }
-
-    fn tokens(&self, code: &str, normalisation: Normalisation) -> NormalisedTokens {
-        match normalisation {
-            Normalisation::NnDup => normalised_tokens(code),
-            Normalisation::Code => code_tokens(code, &self.summary.name),
-            Normalisation::Class => class_tokens(code, &self.summary.name),
-            Normalisation::Canonical(view) => {
-                let statements = canonical::statements(code).unwrap_or_default();
-                let block = canonical::Block::new(&statements, &self.summary.name);
-                block.map_or_else(
-                    || canonical::without_definitions(code, &self.summary.name, view),
-                    |block| block.view(view),
-                )
-            }
-        }
-    }
-
     fn signature(&self, shingling: Shingling, hashing: Hashing, common: &Common) -> Signature {
-        match self.shingles.find(&shingling) {
+        match self.known_shingles(shingling, common) {
             Some(known) => minhash::signature(&known.get(&*common.shelf), hashing),
             None => {
                 let compared = self.compared(shingling, common);
-                self.shingles.get(shingling, || ShelvedSet::put(&*common.shelf, &compared.shingles()));
+                self.keep_shingles(shingling, &compared.shingles(), common);
                 compared.signature(hashing)
             }
         }
@@ -278,20 +322,62 @@ impl CodeBlock {
 
     fn keys(&self, shingling: Shingling, banding: Banding, common: &Common) -> Words {
         self.keys.get((shingling, banding), || {
-            let signature = self.signature(shingling, banding.hashing, common);
-            Words::put(&*common.shelf, &banding::keys(&signature, banding))
+            let part = Part::Keys(shingling, banding);
+            let keys = self.archived(part, common).unwrap_or_else(|| {
+                let signature = self.signature(shingling, banding.hashing, common);
+                let keys = bytes_of(&banding::keys(&signature, banding));
+                self.archive(part, keys.clone(), common);
+                keys
+            });
+            Words::put(&*common.shelf, &keys)
         })
     }
 
     fn structure(&self, common: &Common) -> ShelvedStructure {
         *self.structure.get_or_init(|| {
+            if let Some(known) = self.archived(Part::Structure, common).and_then(Structured::read) {
+                return ShelvedStructure::put(&*common.shelf, &known);
+            }
             let code = &*self.code.read();
             let structure = match common.statements.read(code).and_then(|placed| statements::outline(&placed)) {
                 Some(outline) => structure::structure_of(&outline),
                 None => structure::structure(code),
             };
-            ShelvedStructure::put(&*common.shelf, &structure)
+            self.keep_structure(&structure, common)
         })
+    }
+
+    fn keep_structure(&self, structure: &Structure, common: &Common) -> ShelvedStructure {
+        let structured = Structured::new(structure);
+        let shelved = ShelvedStructure::put(&*common.shelf, &structured);
+        self.archive(Part::Structure, structured.text, common);
+        shelved
+    }
+}
+
+fn class(name: &str, text: &str, width: usize, statements: &Statements) -> Compared {
+    match statements.read(text).filter(|placed| statements::all_parse(placed)) {
+        Some(placed) => bound(name, &placed, width),
+        None => Compared::AtOnce(Shingles::new(&code_tokens(text, name), width)),
+    }
+}
+
+fn bound(name: &str, placed: &[Placed], width: usize) -> Compared {
+    let locals = statements::locals(placed);
+    let rule = Rule::Bound { block: name, locals: &locals };
+    Compared::InPassages(Passages::new(placed, &rule, width))
+}
+
+fn tokens(name: &str, code: &str, normalisation: Normalisation) -> NormalisedTokens {
+    match normalisation {
+        Normalisation::NnDup => normalised_tokens(code),
+        Normalisation::Code => code_tokens(code, name),
+        Normalisation::Class => class_tokens(code, name),
+        Normalisation::Canonical(view) => {
+            let statements = canonical::statements(code).unwrap_or_default();
+            let block = canonical::Block::new(&statements, name);
+            block.map_or_else(|| canonical::without_definitions(code, name, view), |block| block.view(view))
+        }
     }
 }
 
@@ -324,7 +410,7 @@ impl BlockSet for CodeBlocks {
     }
 
     fn summary(&self, block: u32) -> BlockSummary {
-        self.block(block).summary.clone()
+        self.block(block).summary(&self.common)
     }
 
     fn code(&self, block: u32) -> String {
@@ -333,7 +419,7 @@ impl BlockSet for CodeBlocks {
 
     fn tokens(&self, block: u32, normalisation: Normalisation) -> Vec<String> {
         let block = self.block(block);
-        block.tokens(&block.code.read(), normalisation).iter().map(str::to_owned).collect()
+        tokens(&block.summary(&self.common).name, &block.code.read(), normalisation).iter().map(str::to_owned).collect()
     }
 
     fn shingle_count(&self, block: u32, shingling: Shingling) -> u32 {
@@ -342,7 +428,7 @@ impl BlockSet for CodeBlocks {
     }
 
     fn first_equals(&self, members: &[u32], shingling: Shingling) -> Vec<u32> {
-        let digest = |member: &u32| self.shingles(*member, shingling).digest();
+        let digest = |member: &u32| self.shingles(*member, shingling).digest(self.shelf());
         let digests: Vec<[u8; 16]> = members.par_iter().map(digest).collect();
         let mut first = HashMap::new();
         digests.iter().zip(members).map(|(digest, member)| *first.entry(digest).or_insert(*member)).collect()
@@ -373,7 +459,7 @@ impl BlockSet for CodeBlocks {
     }
 
     fn structure_digests(&self, members: &[u32]) -> Vec<[u8; 32]> {
-        members.par_iter().map(|member| self.block_structure(*member).sha256).collect()
+        members.par_iter().map(|member| self.block_structure(*member).sha256(self.shelf())).collect()
     }
 
     fn structural_jaccard(&self, block: u32, others: &[u32]) -> Vec<f64> {
@@ -390,6 +476,7 @@ impl BlockSet for CodeBlocks {
 
 #[cfg(test)]
 mod tests {
+    use super::super::archive::Forgetful;
     use super::super::banding::NN_DUP;
     use super::super::shelf::InMemory;
     use super::*;
@@ -404,20 +491,16 @@ mod tests {
     }
 
     fn blocks(codes: impl IntoIterator<Item = String>) -> CodeBlocks {
+        named("", codes)
+    }
+
+    fn named(name: &str, codes: impl IntoIterator<Item = String>) -> CodeBlocks {
         let blocks = codes.into_iter().map(|code| {
-            let summary = BlockSummary {
-                id: String::new(),
-                name: String::new(),
-                source: String::new(),
-                priority: 0,
-                level: 0,
-                accuracy: None,
-                characters: code.len() as u64,
-                sha256: [0; 32],
-            };
+            let summary =
+                BlockSummary { name: name.to_owned(), characters: code.len() as u64, ..BlockSummary::default() };
             (summary, Code::from(Arc::from(code)))
         });
-        CodeBlocks::new(blocks, Arc::new(InMemory::default()))
+        CodeBlocks::new(blocks, Arc::new(InMemory::default()), Arc::new(Forgetful))
     }
 
     #[test]
@@ -519,10 +602,9 @@ mod tests {
         for (code, (normalisation, width)) in
             codes.iter().flat_map(|code| shinglings.clone().map(move |each| (code, each)))
         {
-            let mut blocks = blocks([code.clone()]);
-            Arc::get_mut(&mut blocks.blocks[0]).expect("it is nobody else's").summary.name = "Block".to_owned();
+            let blocks = named("Block", [code.clone()]);
             let shingling = Shingling { normalisation, width };
-            let whole = Shingles::new(&blocks.block(0).tokens(code, normalisation), width as usize);
+            let whole = Shingles::new(&tokens("Block", code, normalisation), width as usize);
             assert_eq!(blocks.shingles(0, shingling).get(blocks.shelf()), whole, "{code}");
             for family in HashFamily::ALL {
                 let hashing = Hashing { family, permutations: 128 };

@@ -24,6 +24,8 @@ impl<K: PartialEq, V: Clone> Memo<K, V> {
         if let Some((_, first)) = values.iter().find(|(known, _)| *known == key) {
             return first.clone();
         }
+        // There are as many of these as blocks.
+        values.reserve_exact(1);
         values.push((key, value.clone()));
         value
     }

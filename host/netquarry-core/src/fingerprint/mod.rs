@@ -7,7 +7,7 @@
 //!
 //! Codes that are bundles consist of the same statements over and over, so [`statements`] reads each statement once, for
 //! all codes that it stands in; what comes out is what the kernels make of whole codes. What grows with the length of codes
-//! goes to a [`shelf`].
+//! goes to a [`shelf`], and what an earlier run computed comes from an [`archive`].
 //!
 //! Which pairs signatures propose depends on their hash functions. Those of `datasketch`, with which NN-DUP's decisions were
 //! made, are `(a * h + b) mod (2^61 - 1)` with `a` and `b` drawn by NumPy; those of `minhash-rs` are steps of a xorshift
@@ -15,6 +15,7 @@
 //! same similarity, but near the threshold they miss different pairs. So the former are there for NN-DUP's preset, and
 //! everything else uses the crate.
 
+pub mod archive;
 pub mod banding;
 pub mod blocks;
 pub mod minhash;

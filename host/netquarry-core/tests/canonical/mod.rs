@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::thread;
 
 use netquarry_core::dedup::{BlockSet, BlockSummary, CanonicalView, Code, Normalisation, Shingling};
+use netquarry_core::fingerprint::archive::Forgetful;
 use netquarry_core::fingerprint::blocks::CodeBlocks;
 use netquarry_core::fingerprint::shelf::InMemory;
 use netquarry_core::syntax::PARSER_STACK_BYTES;
@@ -33,7 +34,7 @@ fn are_equal_in(view: CanonicalView, codes: [&str; 2]) -> bool {
         sha256: [0; 32],
     };
     let codes = codes.map(|code| (summary.clone(), Code::from(Arc::from(code))));
-    let blocks = CodeBlocks::new(codes, Arc::new(InMemory::default()));
+    let blocks = CodeBlocks::new(codes, Arc::new(InMemory::default()), Arc::new(Forgetful));
     let shingling = Shingling { normalisation: Normalisation::Canonical(view), width: 1 };
     blocks.first_equals(&[0, 1], shingling) == [0, 0]
 }
@@ -54,7 +55,8 @@ fn check(folder: &str, view: CanonicalView, expected: bool) {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-fn with_stack(test: fn()) {
+/// On a thread whose stack is large enough for the parser.
+pub(crate) fn with_stack(test: fn()) {
     let thread = thread::Builder::new().stack_size(PARSER_STACK_BYTES).spawn(test).expect("a thread can be started");
     if let Err(panic) = thread.join() {
         std::panic::resume_unwind(panic);

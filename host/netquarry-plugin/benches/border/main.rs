@@ -20,6 +20,7 @@ use discover_nn_module_deep::NnModuleDeep;
 use emit_neutral_spec::NeutralSpec;
 use netquarry_core::dedup::{BlockSet, BlockSummary, Code};
 use netquarry_core::discovery::ClassDescription;
+use netquarry_core::fingerprint::archive::Forgetful;
 use netquarry_core::fingerprint::blocks::CodeBlocks;
 use netquarry_core::fingerprint::shelf::InMemory;
 use netquarry_core::index::{FileId, Index, IndexedSource};
@@ -178,7 +179,7 @@ impl Material {
             sha256: Sha256::digest(code.as_bytes()).into(),
         };
         let codes = self.codes.iter().map(|block| (summary(block), Code::from(Arc::clone(&block.1))));
-        Arc::new(CodeBlocks::new(codes, Arc::new(InMemory::default())))
+        Arc::new(CodeBlocks::new(codes, Arc::new(InMemory::default()), Arc::new(Forgetful)))
     }
 }
 

@@ -7,6 +7,7 @@ use std::thread;
 
 use netquarry_core::dedup::{BlockSet, BlockSummary, Code};
 use netquarry_core::dynamic::{CodeIndex, DefinitionSummary, DynamicAnswer, DynamicQuestion};
+use netquarry_core::fingerprint::archive::Forgetful;
 use netquarry_core::fingerprint::blocks::CodeBlocks;
 use netquarry_core::fingerprint::shelf::InMemory;
 use netquarry_core::syntax::PARSER_STACK_BYTES;
@@ -234,7 +235,7 @@ fn blocks(codes: &[(&str, String)]) -> Arc<dyn BlockSet> {
         sha256: Sha256::digest(code.as_bytes()).into(),
     };
     let codes = codes.iter().enumerate().map(|block| (summary(block), Code::from(Arc::from(block.1.1.as_str()))));
-    Arc::new(CodeBlocks::new(codes, Arc::new(InMemory::default())))
+    Arc::new(CodeBlocks::new(codes, Arc::new(InMemory::default()), Arc::new(Forgetful)))
 }
 
 /// The removals of a strategy with its defaults, on a thread that can parse.

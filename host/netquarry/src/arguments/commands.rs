@@ -324,7 +324,7 @@ pub struct DedupExplainArguments {
 #[derive(Debug, Args)]
 pub struct DedupRunArguments {
     /// A library (a folder with manifest.jsonl), a folder of Python files, a database of LEMUR (.db), a wheel of nn-dataset,
-    /// or a table (.jsonl, .csv, .tsv) with a name (`nn`, `model` or `name`), a code (`nn_code` or `code`) and, where it is
+    /// or a table (.jsonl, .csv, .tsv, .parquet) with a name (`nn`, `model` or `name`), a code (`nn_code` or `code`) and, where it is
     /// known, an `accuracy` [default: out].
     #[arg(value_hint = ValueHint::AnyPath, env = "NETQUARRY_OUT")]
     pub input: Option<PathBuf>,
@@ -351,6 +351,11 @@ pub struct DedupRunArguments {
     /// `sampling_weights.csv`. May be given several times.
     #[arg(long = "upweight", value_name = "PREFIX:FACTOR", requires = "out")]
     pub upweights: Vec<Upweight>,
+
+    /// Keep what is computed of each model in the cache folder, about 10 kB: when the same input comes again, with more
+    /// models or other thresholds, only what is new is computed. Of a library it is always kept.
+    #[arg(long)]
+    pub incremental: bool,
 
     /// Where the decisions, the kept files and the report are written; without it the duplicates are printed only.
     #[arg(long, short, value_name = "DIR")]

@@ -68,6 +68,7 @@ pub(super) const DEDUP: &str = "\
 Examples:
   netquarry dedup run                              Print the duplicates of the library in out/
   netquarry dedup run my-models --preset nn-dup --out unique
+  netquarry dedup run models.parquet --incremental --out unique
   netquarry dedup run models.jsonl --preset nn-dup --include rag --include FractalNet --out unique";
 
 pub(super) const DEDUP_EXPLAIN: &str = "\

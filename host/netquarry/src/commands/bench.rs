@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use netquarry_core::fingerprint::archive::Forgetful;
 use serde::Serialize;
 
 use super::Ending;
@@ -12,7 +13,7 @@ use crate::console::{ColorChoice, Console, Format, Verbosity};
 use crate::course::{Course, cpu_time, peak_memory};
 use crate::driver::assemble::{Assembled, BundleFile, Origin, assemble};
 use crate::driver::context::Context;
-use crate::driver::curate::{Contender, curate};
+use crate::driver::curate::{Contender, Kernels, curate};
 use crate::driver::discover::Candidate;
 use crate::driver::fetch::{Fetched, FetchedSource};
 use crate::driver::index::Indexed;
@@ -134,8 +135,9 @@ impl Bench<'_> {
         })?;
         drop((resolved, indexed));
         let contenders = contenders(&context.spool, candidates, &assembled);
+        let kernels = Kernels { pool: &context.pool, spool: &context.spool, archive: Arc::new(Forgetful) };
         self.measure(&mut into, "curate, without verdicts", as_amount(contenders.len()), "blocks/s", || {
-            Ok(curate(&context.pool, self.quiet, &plugins.dedup, &contenders, &context.spool))
+            Ok(curate(&kernels, self.quiet, &plugins.dedup, &contenders))
         })?;
         Ok(into.0)
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use netquarry_core::record::DedupDecision;
+use netquarry_core::record::{DedupDecision, DedupOutcome};
 use serde::Serialize;
 
 use super::Split;
@@ -13,14 +13,14 @@ use crate::quantity::{human_count, human_things};
 const GROUPS: usize = 20;
 
 /// In numbers of models, unless it says otherwise.
-pub struct Figures<'a> {
+pub struct Figures {
     pub unreadable: usize,
     pub read: usize,
     pub kept: usize,
     /// Those that strategies removed, by reason.
-    pub removed: BTreeMap<&'a str, Removals<'a>>,
+    pub removed: BTreeMap<String, Removals>,
     /// Those that were brought back, by reason.
-    pub restored: BTreeMap<&'a str, usize>,
+    pub restored: BTreeMap<String, usize>,
     /// Of families.
     pub families: usize,
     /// Which models are one family, and so on one side of the split.
@@ -28,7 +28,7 @@ pub struct Figures<'a> {
     pub largest_family: usize,
     pub splits: BTreeMap<Split, usize>,
     /// The models that stand for most others, with for how many.
-    pub groups: Vec<(&'a str, usize)>,
+    pub groups: Vec<(String, usize)>,
 }
 
 /// What stays at a pair of thresholds; one that no strategy has is none.
@@ -48,27 +48,26 @@ pub struct Method<'a> {
 
 /// What was removed for one reason.
 #[derive(Default)]
-pub struct Removals<'a> {
+pub struct Removals {
     pub count: usize,
     /// By twentieths; what is 1 stands in the last one.
     pub similarities: BTreeMap<u32, usize>,
     /// The strategy that saw to it.
-    pub plugin: &'a str,
+    pub plugin: String,
 }
 
-impl<'a> Figures<'a> {
+impl Figures {
     pub(super) fn of(
         unreadable: usize,
-        removed: &[&'a DedupDecision],
-        kept: &[&'a DedupDecision],
+        decisions: impl Iterator<Item = DedupDecision>,
         families: &[Vec<usize>],
         family_is: &'static str,
         splits: impl Iterator<Item = Split>,
     ) -> Self {
         let mut figures = Self {
             unreadable,
-            read: removed.len() + kept.len(),
-            kept: kept.len(),
+            read: 0,
+            kept: 0,
             removed: BTreeMap::new(),
             restored: BTreeMap::new(),
             families: families.len(),
@@ -77,22 +76,30 @@ impl<'a> Figures<'a> {
             splits: BTreeMap::new(),
             groups: Vec::new(),
         };
-        let mut groups: BTreeMap<&str, usize> = BTreeMap::new();
-        for decision in removed {
-            let removals = figures.removed.entry(decision.reason.as_deref().unwrap_or_default()).or_default();
-            removals.count += 1;
-            removals.plugin = decision.plugin.as_deref().unwrap_or_default();
-            if let Some(similarity) = decision.similarity {
-                *removals.similarities.entry(bin(similarity)).or_default() += 1;
+        let mut groups: BTreeMap<String, usize> = BTreeMap::new();
+        for DedupDecision { decision, reason, survivor, similarity, plugin, .. } in decisions {
+            figures.read += 1;
+            match decision {
+                DedupOutcome::Kept => {
+                    figures.kept += 1;
+                    if let Some(reason) = reason {
+                        *figures.restored.entry(reason).or_default() += 1;
+                    }
+                }
+                DedupOutcome::Removed => {
+                    let removals = figures.removed.entry(reason.unwrap_or_default()).or_default();
+                    removals.count += 1;
+                    removals.plugin = plugin.unwrap_or_default();
+                    if let Some(similarity) = similarity {
+                        *removals.similarities.entry(bin(similarity)).or_default() += 1;
+                    }
+                    *groups.entry(survivor.unwrap_or_default()).or_default() += 1;
+                }
             }
-            *groups.entry(decision.survivor.as_deref().unwrap_or_default()).or_default() += 1;
-        }
-        for decision in kept.iter().filter_map(|decision| decision.reason.as_deref()) {
-            *figures.restored.entry(decision).or_default() += 1;
         }
         splits.for_each(|split| *figures.splits.entry(split).or_default() += 1);
         figures.groups = groups.into_iter().collect();
-        figures.groups.sort_by(|first, second| second.1.cmp(&first.1).then(first.0.cmp(second.0)));
+        figures.groups.sort_by(|first, second| second.1.cmp(&first.1).then(first.0.cmp(&second.0)));
         figures.groups.truncate(GROUPS);
         figures
     }
@@ -105,7 +112,7 @@ impl<'a> Figures<'a> {
     /// `0.80 to 0.85` and how many were removed at such a similarity, over all reasons but for exact copies.
     pub fn similarities(&self) -> Vec<(String, usize)> {
         let mut bins: BTreeMap<u32, usize> = BTreeMap::new();
-        for (_, removals) in self.removed.iter().filter(|(reason, _)| **reason != "exact") {
+        for (_, removals) in self.removed.iter().filter(|(reason, _)| *reason != "exact") {
             removals.similarities.iter().for_each(|(bin, count)| *bins.entry(*bin).or_default() += count);
         }
         let (Some(first), Some(last)) = (bins.keys().next().copied(), bins.keys().next_back().copied()) else {

@@ -2,10 +2,11 @@
 //! goes and why.
 
 use std::collections::BTreeMap;
+use std::io::{self, Write};
 use std::path::Path;
 
 use netquarry_core::dedup::BlockSet as _;
-use netquarry_core::record::{DedupDecision, DedupOutcome};
+use netquarry_core::record::DedupDecision;
 use serde::Serialize;
 
 use crate::driver::curate::Curated;
@@ -55,7 +56,7 @@ pub struct Curation<'a> {
 struct Decision<'a> {
     block: &'a str,
     #[serde(flatten)]
-    decision: &'a DedupDecision,
+    decision: DedupDecision,
     /// The first one of the models that stay and are alike.
     #[serde(skip_serializing_if = "Option::is_none")]
     family: Option<&'a str>,
@@ -89,7 +90,7 @@ impl<'a> Curation<'a> {
     }
 
     /// Everything that is written. `title` says what was deduplicated.
-    pub fn files(&self, spool: &'a Spool, title: &str, method: &Method<'_>) -> Files<'a> {
+    pub fn files<'f>(&'f self, spool: &'f Spool, title: &str, method: &Method<'_>) -> Files<'f> {
         let mut files = match self.layout {
             Layout::Netquarry => self.kept_files(spool),
             Layout::NnDup => nn_dup::files(self, spool),
@@ -99,8 +100,10 @@ impl<'a> Curation<'a> {
             Layout::Netquarry => "report.md",
             Layout::NnDup => "dedup_report.md",
         };
+        let firsts = self.first_of_families();
+        let decisions = move |to: &mut dyn Write| self.write_decisions(&firsts, to);
+        files.insert(DECISIONS.to_owned(), Content::Written(Box::new(decisions)));
         let mut add = |name: &str, text: String| files.insert(name.to_owned(), Content::Bytes(text.into_bytes()));
-        add(DECISIONS, self.decisions());
         add(report, figures.markdown(title, method));
         add(report::FILE_NAME, report::html_of_deduplication(title, method, &figures));
         if let Some(weights) = &self.weights {
@@ -118,7 +121,7 @@ impl<'a> Curation<'a> {
         weights::Weighted { id, name: &model.contender.name, weight }
     }
 
-    fn kept_files(&self, spool: &'a Spool) -> Files<'a> {
+    fn kept_files<'f>(&self, spool: &'f Spool) -> Files<'f> {
         let file = |place: &usize| {
             let model = self.model(*place);
             (format!("kept/{}", model.path), Content::Spooled { spool, bytes: model.file })
@@ -126,38 +129,41 @@ impl<'a> Curation<'a> {
         self.kept.iter().map(file).collect()
     }
 
-    fn decisions(&self) -> String {
-        let mut families = BTreeMap::new();
-        for family in &self.families {
-            let first = family.iter().min().expect("a family has a member");
-            families.extend(family.iter().map(|place| (*place, self.block(*first))));
-        }
-        let mut lines = String::new();
+    /// Writes a line for each model.
+    fn write_decisions(&self, families: &BTreeMap<usize, usize>, to: &mut dyn Write) -> io::Result<()> {
         for (place, model) in self.models.models.iter().enumerate() {
             let line = Decision {
                 block: &model.contender.block,
-                decision: &self.curated.decisions[&model.contender.block],
-                family: families.get(&place).copied(),
+                decision: self.curated.decision(place),
+                family: families.get(&place).map(|first| self.block(*first)),
                 split: self.splits.get(&place).copied(),
                 weight: self.weights.as_ref().and_then(|weights| weights.get(&place)).copied(),
             };
-            lines.push_str(&serde_json::to_string(&line).expect("a decision has string keys"));
-            lines.push('\n');
+            serde_json::to_writer(&mut *to, &line)?;
+            to.write_all(b"\n")?;
         }
-        lines
+        Ok(())
+    }
+
+    /// For each model that stays the first one of its family.
+    fn first_of_families(&self) -> BTreeMap<usize, usize> {
+        let mut firsts = BTreeMap::new();
+        for family in &self.families {
+            let first = family.iter().min().expect("a family has a member");
+            firsts.extend(family.iter().map(|place| (*place, *first)));
+        }
+        firsts
     }
 
     /// What there is to count.
-    pub fn figures(&self) -> Figures<'_> {
-        let decisions = &self.curated.decisions;
-        let models = self.models.models.iter().map(|model| &decisions[&model.contender.block]);
-        let (removed, kept): (Vec<_>, Vec<_>) = models.partition(|decision| decision.decision == DedupOutcome::Removed);
+    pub fn figures(&self) -> Figures {
+        let decisions = (0..self.models.models.len()).map(|place| self.curated.decision(place));
         let family_is = match self.layout {
             Layout::Netquarry => "Models with half the same code or of equal structure",
             Layout::NnDup => "Models of equal structure",
         };
         let splits = self.splits.values().copied();
-        Figures::of(self.models.unreadable.len(), &removed, &kept, &self.families, family_is, splits)
+        Figures::of(self.models.unreadable.len(), decisions, &self.families, family_is, splits)
     }
 
     fn model(&self, place: usize) -> &'a Model {

@@ -76,7 +76,7 @@ pub(super) fn id(curation: &Curation<'_>, place: usize) -> String {
     format!("{}_{}", hexadecimal(&curation.sha256(place)), curation.model(place).number)
 }
 
-pub(super) fn files<'a>(curation: &Curation<'a>, spool: &'a Spool) -> Files<'a> {
+pub(super) fn files<'f>(curation: &Curation<'_>, spool: &'f Spool) -> Files<'f> {
     let mut files = Files::new();
     for place in &curation.kept {
         let model = curation.model(*place);

@@ -39,7 +39,8 @@ impl<'a> Context<'a> {
     }
 }
 
-fn open_store(settings: &Settings) -> Result<Store, StoreError> {
+/// The store, or an empty one where it is to be made anew.
+pub fn open_store(settings: &Settings) -> Result<Store, StoreError> {
     let path = settings.store_dir.join("index.sqlite");
     if settings.rebuild_index { Store::rebuild(&path) } else { Store::open(&path) }
 }

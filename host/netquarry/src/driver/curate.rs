@@ -1,9 +1,11 @@
 //! Stage 7, first half: which of the promoted blocks stand for others.
 
+use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use netquarry_core::dedup::{BlockSet, BlockSummary, Code, Decisions, Removal, Restoration};
+use netquarry_core::fingerprint::archive::Archive;
 use netquarry_core::fingerprint::blocks::CodeBlocks;
 use netquarry_core::record::{DedupDecision, DedupOutcome};
 use netquarry_plugin::{CallError, DedupStrategy};
@@ -13,7 +15,7 @@ use sha2::{Digest, Sha256};
 use crate::console::Console;
 use crate::course::{Stage, StageCourse, Stopwatch};
 use crate::problem::Problem;
-use crate::quantity::{human_seconds, human_things};
+use crate::quantity::{human_count, human_seconds, human_things};
 use crate::spool::Spool;
 
 /// A block as strategies see it.
@@ -30,10 +32,18 @@ pub struct Contender {
     pub code: Code,
 }
 
+/// What kernels work with.
+pub struct Kernels<'a> {
+    /// Its threads have stacks of [`netquarry_core::syntax::PARSER_STACK_BYTES`].
+    pub pool: &'a rayon::ThreadPool,
+    /// For what they compute.
+    pub spool: &'a Arc<Spool>,
+    /// What they need not compute.
+    pub archive: Arc<dyn Archive>,
+}
+
 /// What came out of the stage.
 pub struct Curated {
-    /// By block; every contender has one.
-    pub decisions: HashMap<String, DedupDecision>,
     /// The contenders by their places, with what was computed for the strategies.
     pub blocks: Arc<CodeBlocks>,
     decided: Decided,
@@ -68,11 +78,20 @@ struct Restored {
 }
 
 impl Curated {
+    /// What became of the contender at a place.
+    pub fn decision(&self, place: usize) -> DedupDecision {
+        self.decided.decision(place, |place| self.identity(place))
+    }
+
+    fn identity(&self, place: usize) -> String {
+        self.blocks.summary(u32::try_from(place).expect("blocks are numbered with 32 bits")).id
+    }
+
     /// The places of those that stay: as they came, and behind them those that were brought back, in that order.
     pub fn kept(&self) -> Vec<usize> {
         let Decided { removed, restored, .. } = &self.decided;
         let stays = |place: &usize| !removed.contains_key(place) && !restored.contains_key(place);
-        (0..self.decisions.len()).filter(stays).chain(self.restored().iter().copied()).collect()
+        (0..self.blocks.total() as usize).filter(stays).chain(self.restored().iter().copied()).collect()
     }
 
     /// The places of those that were brought back, in that order.
@@ -90,33 +109,34 @@ impl Curated {
 
 /// Asks the strategies one after the other; each sees what the ones before it have kept, and behind that what they have
 /// removed. One that fails decides nothing.
-pub fn curate(
-    pool: &rayon::ThreadPool,
+pub fn curate<C: Borrow<Contender> + Sync>(
+    kernels: &Kernels<'_>,
     console: &Console,
     strategies: &[DedupStrategy],
-    contenders: &[Contender],
-    spool: &Arc<Spool>,
+    contenders: &[C],
 ) -> Curated {
     let watch = Stopwatch::start(Stage::Curate);
-    let mut contest = Contest::new(pool, contenders, spool);
+    let mut contest = Contest::new(kernels, contenders);
     for strategy in strategies {
-        if let Err(error) = contest.ask(pool, strategy) {
+        if let Err(error) = contest.ask(kernels.pool, strategy) {
             console.warn(&Problem::from(&error));
         }
     }
     let Contest { blocks, decided } = contest;
-    let decisions =
-        (0..).zip(contenders).map(|(place, block)| (block.block.clone(), decided.decision(place, contenders)));
-    let decisions: HashMap<String, DedupDecision> = decisions.collect();
     let elapsed = human_seconds(watch.elapsed().as_secs_f64());
+    let known = contenders.len() - blocks.computed();
+    let from_earlier = match known {
+        0 => String::new(),
+        known => format!("; {} of them known from earlier", human_count(known)),
+    };
     let what = format!(
-        "{} among {} in {elapsed}",
+        "{} among {} in {elapsed}{from_earlier}",
         human_things(decided.removed.len(), "duplicate"),
-        human_things(contenders.len(), "block")
+        human_things(contenders.len(), "block"),
     );
     console.status("Found", &what);
-    let course = watch.stop("block", contenders.len(), 0);
-    Curated { decisions, blocks, decided, course }
+    let course = watch.stop("block", contenders.len(), known);
+    Curated { blocks, decided, course }
 }
 
 /// Contenders, and what strategies have decided about them so far. Copies go separate ways and share what is computed.
@@ -127,8 +147,8 @@ pub struct Contest {
 }
 
 impl Contest {
-    pub fn new(pool: &rayon::ThreadPool, contenders: &[Contender], spool: &Arc<Spool>) -> Self {
-        Self { blocks: Arc::new(blocks_of(pool, contenders, spool)), decided: Decided::default() }
+    pub fn new<C: Borrow<Contender> + Sync>(kernels: &Kernels<'_>, contenders: &[C]) -> Self {
+        Self { blocks: Arc::new(blocks_of(kernels, contenders)), decided: Decided::default() }
     }
 
     /// # Errors
@@ -153,11 +173,18 @@ impl Contest {
     }
 }
 
-/// The contenders as kernels see them, by their places; what these compute goes to the spool.
-pub fn blocks_of(pool: &rayon::ThreadPool, contenders: &[Contender], spool: &Arc<Spool>) -> CodeBlocks {
-    let summaries: Vec<BlockSummary> = pool.install(|| contenders.par_iter().map(summary).collect());
-    let blocks = summaries.into_iter().zip(contenders.iter().map(|block| block.code.clone()));
-    CodeBlocks::new(blocks, Arc::<Spool>::clone(spool))
+/// So many contenders are looked at together.
+const CHUNK: usize = 4096;
+
+/// The contenders as kernels see them, by their places.
+pub fn blocks_of<C: Borrow<Contender> + Sync>(kernels: &Kernels<'_>, contenders: &[C]) -> CodeBlocks {
+    let summaries = |chunk: &[C]| -> Vec<BlockSummary> {
+        kernels.pool.install(|| chunk.par_iter().map(|contender| summary(contender.borrow())).collect())
+    };
+    let blocks = contenders.chunks(CHUNK).flat_map(|chunk| {
+        summaries(chunk).into_iter().zip(chunk).map(|(summary, contender)| (summary, contender.borrow().code.clone()))
+    });
+    CodeBlocks::new(blocks, Arc::<Spool>::clone(kernels.spool), Arc::clone(&kernels.archive))
 }
 
 impl Decided {
@@ -183,7 +210,7 @@ impl Decided {
     }
 
     /// With the survivor that is in the library: the one that a block lost to may have lost to another one later.
-    fn decision(&self, place: usize, contenders: &[Contender]) -> DedupDecision {
+    fn decision(&self, place: usize, identity: impl Fn(usize) -> String) -> DedupDecision {
         let Some(Removed { survivor, reason, similarity, plugin }) = self.removed.get(&place) else {
             let restored = self.restored.get(&place);
             return DedupDecision {
@@ -202,8 +229,8 @@ impl Decided {
         DedupDecision {
             decision: DedupOutcome::Removed,
             reason: Some(reason.clone()),
-            survivor: Some(contenders[last].block.clone()),
-            like: (last != *survivor).then(|| contenders[*survivor].block.clone()),
+            survivor: Some(identity(last)),
+            like: (last != *survivor).then(|| identity(*survivor)),
             similarity: *similarity,
             plugin: Some(plugin.to_string()),
         }
@@ -229,17 +256,8 @@ fn summary(block: &Contender) -> BlockSummary {
 mod tests {
     use super::*;
 
-    fn contender(name: &str) -> Contender {
-        let code = Code::from(Arc::from(""));
-        Contender {
-            block: name.into(),
-            name: name.into(),
-            source: String::new(),
-            priority: 1,
-            level: 3,
-            accuracy: None,
-            code,
-        }
+    fn identity(place: usize) -> String {
+        ["a", "b", "c"][place].to_owned()
     }
 
     fn removal(block: u32, survivor: u32) -> Decisions {
@@ -249,12 +267,11 @@ mod tests {
 
     #[test]
     fn the_survivor_that_is_named_is_in_the_library() {
-        let contenders = ["a", "b", "c"].map(contender);
         let mut decided = Decided::default();
         decided.take("one 1.0", &[0, 1, 2], removal(0, 1));
         // What is left is numbered anew.
         decided.take("two 1.0", &[1, 2, 0], removal(0, 1));
-        let decisions = [0, 1, 2].map(|place| decided.decision(place, &contenders));
+        let decisions = [0, 1, 2].map(|place| decided.decision(place, identity));
         let survivors = decisions.each_ref().map(|decision| decision.survivor.as_deref());
         assert_eq!(survivors, [Some("c"), Some("c"), None]);
         // The reason and the similarity are those of the one that it was found to be like.
@@ -263,15 +280,14 @@ mod tests {
 
     #[test]
     fn what_is_restored_is_kept_and_survives_others() {
-        let contenders = ["a", "b", "c"].map(contender);
         let mut decided = Decided::default();
         decided.take("one 1.0", &[0, 1, 2], removal(0, 1));
         decided.take("one 1.0", &[1, 2, 0], removal(1, 0));
         let restorations = vec![Restoration { block: 1, reason: "rescue".to_owned() }];
         decided.take("two 1.0", &[1, 0, 2], Decisions { removals: Vec::new(), restorations });
-        let decision = decided.decision(0, &contenders);
+        let decision = decided.decision(0, identity);
         assert_eq!((decision.decision, decision.reason.as_deref()), (DedupOutcome::Kept, Some("rescue")));
         assert_eq!(decision.plugin.as_deref(), Some("two 1.0"));
-        assert_eq!(decided.decision(2, &contenders).survivor.as_deref(), Some("b"));
+        assert_eq!(decided.decision(2, identity).survivor.as_deref(), Some("b"));
     }
 }

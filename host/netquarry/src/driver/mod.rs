@@ -9,6 +9,7 @@
 //! sources in the cache folder, facts and verdicts in the store. A run that ends early therefore loses only the pieces
 //! that were in the making, and resumption is nothing but running again.
 
+pub mod archive;
 pub mod assemble;
 pub mod audit;
 mod blame;
@@ -38,6 +39,7 @@ pub mod upstream;
 pub mod validate;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use netquarry_core::closure::Rules;
 use netquarry_core::record::BlockRecord;
@@ -50,9 +52,10 @@ use crate::findings::{Findings, is_promoted};
 use crate::library::folder::Files;
 use crate::library::records::Records;
 use crate::problem::Problem;
+use archive::FingerprintArchive;
 use assemble::{Assembled, BundleFile};
 use context::Context;
-use curate::{Contender, Curated};
+use curate::{Contender, Curated, Kernels};
 use discover::{Candidate, Discovered};
 use emit::BundleTexts;
 use fetch::Fetched;
@@ -152,9 +155,12 @@ pub fn contenders(context: &Context<'_>, made: &Made, records: &Records) -> Vec<
 /// What the strategies have decided about them.
 ///
 /// # Errors
-/// A code could not be read back from the spool: decisions without it are none.
+/// A code could not be read back from the spool: decisions without it are none. Or the store failed.
 pub fn curated(context: &Context<'_>, plugins: &Plugins, contenders: &[Contender]) -> Result<Curated, Problem> {
-    let curated = curate::curate(&context.pool, context.console, &plugins.dedup, contenders, &context.spool);
+    let fingerprints = FingerprintArchive::new(&context.store)?;
+    let kernels = Kernels { pool: &context.pool, spool: &context.spool, archive: Arc::clone(&fingerprints) as _ };
+    let curated = curate::curate(&kernels, context.console, &plugins.dedup, contenders);
+    fingerprints.finish()?;
     context.spool.check()?;
     Ok(curated)
 }

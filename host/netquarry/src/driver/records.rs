@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use netquarry_core::record::{BlockRecord, DedupDecision, DedupOutcome, InstalledDistribution};
+use netquarry_core::record::{BlockRecord, DedupOutcome, InstalledDistribution};
 use netquarry_core::verdict::{Failure, FailureClass, Level, Outcome as LevelOutcome, Verdict};
 
 use super::assemble::{Assembled, BundleFile, Origin};
+use super::curate::{Contender, Curated};
 use super::discover::Candidate;
 use super::index::Indexed;
 use super::resolve::Attempt;
@@ -114,12 +115,14 @@ pub fn bundle_path(candidate: &Candidate, is_promoted: bool) -> String {
 }
 
 /// Enters the decisions of deduplication. A duplicate has no file.
-pub fn decide(records: &mut [BlockRecord], decisions: &HashMap<String, DedupDecision>) {
+pub fn decide(records: &mut [BlockRecord], contenders: &[Contender], curated: &Curated) {
+    let places: HashMap<&str, usize> = contenders.iter().map(|contender| contender.block.as_str()).zip(0..).collect();
     for record in records {
-        let Some(decision) = decisions.get(&record.block) else { continue };
+        let Some(place) = places.get(record.block.as_str()) else { continue };
+        let decision = curated.decision(*place);
         if decision.decision == DedupOutcome::Removed {
             record.bundle = None;
         }
-        record.dedup = Some(decision.clone());
+        record.dedup = Some(decision);
     }
 }

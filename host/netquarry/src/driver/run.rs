@@ -103,8 +103,8 @@ fn afresh(
     let mut stages = std::mem::take(&mut made.stages);
     drop(made);
     let curated = curated(context, &plugins, &contenders)?;
+    super::records::decide(records.small_mut(), &contenders, &curated);
     drop(contenders);
-    super::records::decide(records.small_mut(), &curated.decisions);
     let placed: BTreeSet<&str> = records.small().iter().filter_map(|record| record.bundle.as_deref()).collect();
     texts.retain(|path, _| placed.contains(path.as_str()));
 

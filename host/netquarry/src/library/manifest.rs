@@ -27,6 +27,11 @@ pub fn write(records: impl IntoIterator<Item = Result<BlockRecord, Problem>>, mu
     Ok(())
 }
 
+/// Whether there is a library in `folder`.
+pub fn is_in(folder: &Path) -> bool {
+    folder.join(FILE_NAME).is_file()
+}
+
 /// The records of the library in `folder`; `None` where there is none yet.
 pub fn read(folder: &Path) -> Result<Option<Lines>, Problem> {
     let path = folder.join(FILE_NAME);

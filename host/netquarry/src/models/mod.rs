@@ -1,6 +1,6 @@
 //! Models of any origin, for `netquarry dedup`: a library, a folder of Python files, or a table with a code in each row.
 
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -17,6 +17,7 @@ mod files;
 mod jsonl;
 mod lemur;
 mod nn_dataset;
+mod parquet;
 mod rows;
 
 pub use rows::file_stem;
@@ -30,6 +31,12 @@ pub struct Model {
     pub path: String,
     /// Its place in the input, counted from 0 over what is no model too.
     pub number: usize,
+}
+
+impl Borrow<Contender> for Model {
+    fn borrow(&self) -> &Contender {
+        &self.contender
+    }
 }
 
 #[derive(Default)]
@@ -56,10 +63,11 @@ impl Models {
             Some("jsonl" | "ndjson") => rows::models(jsonl::rows(input)?, spool),
             Some("csv") => rows::models(csv::rows(input, b',')?, spool),
             Some("tsv") => rows::models(csv::rows(input, b'\t')?, spool),
+            Some("parquet") => rows::models(parquet::rows(input)?, spool),
             Some("db" | "sqlite" | "sqlite3") => rows::models(lemur::rows(input)?, spool),
             Some("whl") => rows::models(nn_dataset::rows(input)?, spool),
             _ => Err(Problem::new(format!("`{}` is no table that NetQuarry reads", input.display())).help(
-                "name a file that ends in .jsonl, .csv or .tsv, a database of LEMUR (.db), a wheel of nn-dataset, or \
+                "name a file that ends in .jsonl, .csv, .tsv or .parquet, a database of LEMUR (.db), a wheel of nn-dataset, or \
                      a folder: a library, or one with Python files",
             )),
         }

@@ -8,7 +8,7 @@ use crate::curation::{Figures, Method};
 use crate::quantity::{human_count, human_things};
 
 /// The whole page. `title` says what was deduplicated.
-pub fn html_of_deduplication(title: &str, method: &Method<'_>, figures: &Figures<'_>) -> String {
+pub fn html_of_deduplication(title: &str, method: &Method<'_>, figures: &Figures) -> String {
     let tile = |number: usize, what: &str| format!("<div><b>{}</b><span>{what}</span></div>", human_count(number));
     let mut body = format!(
         "<div class=\"tiles\">{}{}{}{}</div>\n",
@@ -33,7 +33,7 @@ pub fn html_of_deduplication(title: &str, method: &Method<'_>, figures: &Figures
     document(title, &format!("Deduplicated by the preset {preset}: {}", strategies.join(", ")), &body)
 }
 
-fn what_became(figures: &Figures<'_>) -> String {
+fn what_became(figures: &Figures) -> String {
     let mut bars = vec![bar("read", figures.read)];
     bars.extend(figures.reasons().map(|(reason, count)| {
         Bar::new(reason, vec![Segment { class: "fill-none", meaning: "removed", value: count }])
@@ -47,7 +47,7 @@ fn bar(label: &str, value: usize) -> Bar {
     Bar::new(label, vec![Segment { class: "fill-main", meaning: "models", value }])
 }
 
-fn groups(figures: &Figures<'_>) -> String {
+fn groups(figures: &Figures) -> String {
     if figures.groups.is_empty() {
         return String::new();
     }

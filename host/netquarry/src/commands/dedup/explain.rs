@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use netquarry_core::dedup::{BlockSet, CanonicalView, Normalisation, Shingling, Structure};
+use netquarry_core::fingerprint::archive::Forgetful;
 use serde::Serialize;
 
 use super::strategies::with_preset;
@@ -14,7 +15,7 @@ use crate::arguments::DedupExplainArguments;
 use crate::commands::Ending;
 use crate::configuration::Settings;
 use crate::console::{Console, Format};
-use crate::driver::curate::{Contender, blocks_of};
+use crate::driver::curate::{Contender, Kernels, blocks_of};
 use crate::driver::plugins::Plugins;
 use crate::driver::select::{is_whole, means, similar};
 use crate::models::{Model, Models};
@@ -86,7 +87,8 @@ pub(super) fn explain(
     let [first, second] = both(arguments, input, &spool)?;
     let strategies = Plugins::load_dedup(&preset.settings)?;
     let pool = threads(settings)?;
-    let blocks: Arc<dyn BlockSet> = Arc::new(blocks_of(&pool, &[first.clone(), second.clone()], &spool));
+    let kernels = Kernels { pool: &pool, spool: &spool, archive: Arc::new(Forgetful) };
+    let blocks: Arc<dyn BlockSet> = Arc::new(blocks_of(&kernels, &[first.clone(), second.clone()]));
     let name = |block: u32| if block == 0 { first.block.clone() } else { second.block.clone() };
     let mut opinions = Vec::new();
     for strategy in &strategies {

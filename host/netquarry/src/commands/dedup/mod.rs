@@ -1,10 +1,10 @@
 //! `netquarry dedup`: deduplication alone, of a library, of a folder of Python files or of a table.
 
-use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use netquarry_core::fingerprint::archive::{Archive, Forgetful};
 use netquarry_core::record::{DedupDecision, DedupOutcome};
 use netquarry_core::syntax::PARSER_STACK_BYTES;
 
@@ -15,9 +15,12 @@ use crate::arguments::{DedupCommand, DedupRunArguments};
 use crate::configuration::Settings;
 use crate::console::Console;
 use crate::curation::{self, Curation, DECISIONS, Figures, Method};
-use crate::driver::curate::{Contender, curate};
+use crate::driver::archive::FingerprintArchive;
+use crate::driver::context::open_store;
+use crate::driver::curate::{Contender, Kernels, curate};
 use crate::driver::plugins::Plugins;
 use crate::library::folder::OutputFolder;
+use crate::library::manifest;
 use crate::library::run_record::{Contents, RunRecord, State, now};
 use crate::models::Models;
 use crate::problem::Problem;
@@ -56,8 +59,9 @@ fn run(arguments: &DedupRunArguments, settings: &Settings, console: &Console) ->
     }
     let strategies = Plugins::load_dedup(&settings)?;
     let pool = threads(&settings)?;
-    let contenders: Vec<Contender> = models.iter().map(|model| model.contender.clone()).collect();
-    let curated = curate(&pool, console, &strategies, &contenders, &spool);
+    let fingerprints = Fingerprints::open(arguments.incremental || manifest::is_in(&input), &settings)?;
+    let kernels = Kernels { pool: &pool, spool: &spool, archive: fingerprints.archive() };
+    let curated = curate(&kernels, console, &strategies, models);
     spool.check()?;
     if let Some(folder) = folder {
         let record = RunRecord::begin(command_line(), settings.threads);
@@ -73,9 +77,31 @@ fn run(arguments: &DedupRunArguments, settings: &Settings, console: &Console) ->
         let kept = human_things(figures.kept, "kept file");
         console.status("Wrote", &format!("{kept}, {DECISIONS} and the report to `{}`", folder.path().display()));
     }
+    fingerprints.finish()?;
     let rows: Vec<DuplicateRow> =
-        contenders.iter().filter_map(|contender| row(contender, &curated.decisions)).collect();
+        (0..models.len()).filter_map(|place| row(&models[place].contender, curated.decision(place))).collect();
     list(console, &rows, if unreadable.is_empty() { Ending::Done } else { Ending::Incomplete })
+}
+
+/// What kernels find and leave in the store, where anything is kept of this input.
+struct Fingerprints(Option<Arc<FingerprintArchive>>);
+
+impl Fingerprints {
+    fn open(are_kept: bool, settings: &Settings) -> Result<Self, Problem> {
+        let open = || Ok::<_, Problem>(FingerprintArchive::new(&open_store(settings)?)?);
+        are_kept.then(open).transpose().map(Self)
+    }
+
+    fn archive(&self) -> Arc<dyn Archive> {
+        match &self.0 {
+            Some(kept) => Arc::clone(kept) as _,
+            None => Arc::new(Forgetful),
+        }
+    }
+
+    fn finish(&self) -> Result<(), Problem> {
+        Ok(self.0.as_ref().map_or(Ok(()), |kept| kept.finish())?)
+    }
 }
 
 /// Threads that the kernels can run on.
@@ -98,7 +124,7 @@ fn folder_for(out: &Path, input: &Path, settings: &Settings) -> Result<OutputFol
 /// So few models cannot be on all sides anyhow.
 const FEW: usize = 10;
 
-fn warn_of_empty_splits(console: &Console, figures: &Figures<'_>) {
+fn warn_of_empty_splits(console: &Console, figures: &Figures) {
     let empty = figures.empty_splits();
     if figures.kept >= FEW && !empty.is_empty() {
         let what = format!("No model is in {} of the split", empty.join(" or "));
@@ -120,12 +146,8 @@ fn nothing_in(input: &Path) -> Problem {
         .help("name a library that `netquarry run` made, a folder with Python files, or a table of models")
 }
 
-fn row(contender: &Contender, decisions: &HashMap<String, DedupDecision>) -> Option<DuplicateRow> {
-    let decision = &decisions[&contender.block];
-    (decision.decision == DedupOutcome::Removed).then(|| DuplicateRow {
-        block: contender.block.clone(),
-        reason: decision.reason.clone(),
-        similarity: decision.similarity,
-        survivor: decision.survivor.clone(),
-    })
+fn row(contender: &Contender, decision: DedupDecision) -> Option<DuplicateRow> {
+    let DedupDecision { decision, reason, similarity, survivor, .. } = decision;
+    let block = contender.block.clone();
+    (decision == DedupOutcome::Removed).then_some(DuplicateRow { block, reason, similarity, survivor })
 }

@@ -6,15 +6,15 @@ use netquarry_plugin::DedupStrategy;
 use serde_json::json;
 
 use super::strategies::with_preset;
-use super::{human_things, nothing_in, threads};
+use super::{Fingerprints, human_things, nothing_in, threads};
 use crate::arguments::{DedupSweepArguments, SWEPT};
 use crate::commands::Ending;
 use crate::configuration::{PluginOrder, Settings};
 use crate::console::{Console, Format};
 use crate::curation::{self, SweepPoint};
-use crate::driver::curate::{Contender, Contest};
+use crate::driver::curate::{Contender, Contest, Kernels};
 use crate::driver::plugins::Plugins;
-use crate::library::folder;
+use crate::library::{folder, manifest};
 use crate::models::Models;
 use crate::problem::Problem;
 use crate::quantity::human_count;
@@ -71,8 +71,9 @@ pub(super) fn sweep(
     }
     let stages = used.iter().map(|name| variants(name, arguments, &preset.settings)).collect::<Result<Vec<_>, _>>()?;
     let pool = threads(settings)?;
+    let fingerprints = Fingerprints::open(manifest::is_in(&input), settings)?;
     let contenders: Vec<Contender> = models.into_iter().map(|model| model.contender).collect();
-    let contest = Contest::new(&pool, &contenders, &spool);
+    let contest = Contest::new(&Kernels { pool: &pool, spool: &spool, archive: fingerprints.archive() }, &contenders);
     let count = stages.iter().map(Vec::len).product::<usize>();
     let task = console.task("Sweeping", "pair of thresholds", count as u64);
     let mut points = Vec::new();
@@ -81,6 +82,7 @@ pub(super) fn sweep(
         points.push(point);
     };
     ask(&pool, &stages, &contest, Thresholds::default(), &mut found)?;
+    fingerprints.finish()?;
     spool.check()?;
     let total = contenders.len();
     task.finish("Swept", &format!("{} of thresholds over {} models", human_things(count, "pair"), human_count(total)));
