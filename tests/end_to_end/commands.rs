@@ -246,6 +246,17 @@ fn blocks_of_a_new_source_are_compared_with_known_ones() {
 }
 
 #[test]
+fn a_strategy_that_fails_is_told_and_costs_the_others_nothing() {
+    let playground = Playground::new();
+    let model = playground.read("package/small/models.py");
+    ["a", "b"].iter().for_each(|name| playground.write(&format!("models/{name}.py"), &model));
+    playground.write("netquarry.toml", "[plugin.dedup-lexical]\npermutations = 64\nbands = 8\n");
+    let run = playground.netquarry(&["dedup", "run", "models", "--format", "json"]).ended(2);
+    assert_eq!(run.json()[0]["reason"], "exact");
+    assert!(run.stderr.contains("dedup-lexical") && run.stderr.contains("64 permutations"), "{}", run.stderr);
+}
+
+#[test]
 fn two_models_are_explained() {
     let playground = Playground::new();
     let model = playground.read("package/small/models.py");

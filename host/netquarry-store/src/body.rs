@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 
 const CHECKSUM_BYTES: usize = 4;
 
-/// Bytes as they are.
+/// Bytes behind their checksum.
 pub(crate) fn seal(payload: &[u8]) -> Vec<u8> {
     let mut body = Vec::with_capacity(CHECKSUM_BYTES + payload.len());
     body.extend_from_slice(&crc32fast::hash(payload).to_le_bytes());

@@ -14,6 +14,8 @@ use crate::writer::BatchWriter;
 
 /// How many files one thread reads at a time.
 const LOAD_CHUNK: usize = 64;
+/// Facts that may wait for the writer, of tens of kilobytes each.
+const QUEUE_FILES: usize = 256;
 
 /// What [`Store::facts`] found.
 #[derive(Debug, Default)]
@@ -50,7 +52,7 @@ impl Store {
     /// The system grants no more threads.
     pub fn facts_writer(&self) -> Result<FactsWriter, StoreError> {
         let insert = format!("INSERT OR REPLACE INTO facts VALUES (?1, {FACTS_VERSION}, ?2)");
-        Ok(FactsWriter(BatchWriter::start(self, "facts-writer", insert)?))
+        Ok(FactsWriter(BatchWriter::start(self, "facts-writer", insert, QUEUE_FILES)?))
     }
 }
 

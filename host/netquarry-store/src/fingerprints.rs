@@ -2,6 +2,7 @@
 
 use std::sync::Mutex;
 
+use netquarry_core::fingerprint::archive::FINGERPRINT_VERSION;
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::body;
@@ -9,13 +10,25 @@ use crate::error::StoreError;
 use crate::store::Store;
 use crate::writer::BatchWriter;
 
-/// The fingerprints that were stored at some moment. Each thread that reads has a transaction open as long as this lives:
-/// what others write meanwhile takes nothing away that was read once, and is not seen.
+/// Fingerprints that may wait for the writer, of some kilobytes each.
+const QUEUE: usize = 512;
+/// A transaction that reads ends after so many queries, so that the log of what is written can be emptied.
+const QUERIES: usize = 4096;
+
+/// The fingerprints that are stored. Queries share transactions for a while, which makes them ten times as fast where something
+/// is written beside them; so what is stored meanwhile may not be seen.
 pub struct StoredFingerprints {
     store: Store,
+    /// Nothing was stored at the start.
     is_empty: bool,
     /// Those that no thread uses just now.
-    snapshots: Mutex<Vec<Connection>>,
+    open: Mutex<Vec<Snapshot>>,
+}
+
+/// A connection with an open transaction.
+struct Snapshot {
+    connection: Connection,
+    queries: usize,
 }
 
 impl StoredFingerprints {
@@ -27,14 +40,22 @@ impl StoredFingerprints {
         if self.is_empty {
             return Ok(None);
         }
-        let free = self.snapshots.lock().expect("no panic while it is held").pop();
-        let connection = match free {
-            Some(connection) => connection,
-            None => self.store.open_snapshot()?,
+        let free = self.open.lock().expect("no panic while it is held").pop();
+        let mut snapshot = match free {
+            Some(snapshot) => snapshot,
+            None => Snapshot { connection: self.store.open_snapshot()?, queries: 0 },
         };
-        let found = find(&connection, key).map_err(|source| self.store.failed(source));
-        self.snapshots.lock().expect("no panic while it is held").push(connection);
+        let found = find(&snapshot.connection, key).map_err(|source| self.store.failed(source));
+        snapshot.queries += 1;
+        if snapshot.queries < QUERIES {
+            self.open.lock().expect("no panic while it is held").push(snapshot);
+        }
         found
+    }
+
+    /// Ends all transactions.
+    pub fn release(&self) {
+        self.open.lock().expect("no panic while it is held").clear();
     }
 }
 
@@ -45,23 +66,31 @@ fn find(connection: &Connection, key: [u8; 20]) -> rusqlite::Result<Option<Vec<u
 }
 
 impl Store {
-    /// The fingerprints that are stored now.
+    /// The fingerprints that are stored.
     ///
     /// # Errors
     /// The store cannot be read.
     pub fn fingerprints(&self) -> Result<StoredFingerprints, StoreError> {
         let exists = "SELECT EXISTS (SELECT 1 FROM fingerprints)";
         let is_empty = !self.read(|connection| connection.query_row(exists, [], |row| row.get::<_, bool>(0)))?;
-        Ok(StoredFingerprints { store: self.clone(), is_empty, snapshots: Mutex::default() })
+        Ok(StoredFingerprints { store: self.clone(), is_empty, open: Mutex::default() })
     }
 
-    /// Starts the thread that stores fingerprints while others are still computed.
+    /// Starts the thread that stores fingerprints while others are still computed. Those of other versions, which nothing finds
+    /// any more, go.
     ///
     /// # Errors
-    /// The system grants no more threads.
+    /// The store cannot be written, or the system grants no more threads.
     pub fn fingerprints_writer(&self) -> Result<FingerprintsWriter, StoreError> {
-        let insert = "INSERT OR REPLACE INTO fingerprints VALUES (?1, ?2)".to_owned();
-        Ok(FingerprintsWriter(BatchWriter::start(self, "fingerprints-writer", insert)?))
+        let remove = "DELETE FROM fingerprints WHERE version <> ?1";
+        let has_others = "SELECT EXISTS (SELECT 1 FROM fingerprints WHERE version <> ?1)";
+        if self
+            .read(|connection| connection.query_row(has_others, [FINGERPRINT_VERSION], |row| row.get::<_, bool>(0)))?
+        {
+            self.write(|transaction| transaction.execute(remove, [FINGERPRINT_VERSION]))?;
+        }
+        let insert = format!("INSERT OR REPLACE INTO fingerprints VALUES (?1, {FINGERPRINT_VERSION}, ?2)");
+        Ok(FingerprintsWriter(BatchWriter::start(self, "fingerprints-writer", insert, QUEUE)?))
     }
 }
 

@@ -25,6 +25,7 @@ const MIGRATIONS: &[&str] = &[
     "
     CREATE TABLE fingerprints (
         key BLOB NOT NULL PRIMARY KEY,
+        version INTEGER NOT NULL,
         body BLOB NOT NULL
     );
 ",

@@ -9,8 +9,6 @@ use crate::store::Store;
 /// A transaction of the writer ends after so many bytes or rows, so that another process gets its turn.
 const BATCH_BYTES: usize = 8 << 20;
 const BATCH_ROWS: usize = 2048;
-/// Rows that may wait for the writer; then those who make them wait.
-const QUEUE_ROWS: usize = 512;
 
 /// Stores rows of one table. What was added is safe once [`Self::finish`] has returned; a process that is killed before
 /// keeps the batches that were done.
@@ -26,12 +24,13 @@ struct Row {
 }
 
 impl BatchWriter {
-    /// Starts the thread, which bears `name`. `insert` is a statement that takes the key and the sealed body.
+    /// Starts the thread, which bears `name`. `insert` is a statement that takes the key and the sealed body. So many rows may
+    /// wait; then those who make them wait.
     ///
     /// # Errors
     /// The system grants no more threads.
-    pub(crate) fn start(store: &Store, name: &str, insert: String) -> Result<Self, StoreError> {
-        let (sender, receiver) = sync_channel(QUEUE_ROWS);
+    pub(crate) fn start(store: &Store, name: &str, insert: String, waiting: usize) -> Result<Self, StoreError> {
+        let (sender, receiver) = sync_channel(waiting);
         let store = store.clone();
         let thread = std::thread::Builder::new()
             .name(name.to_owned())

@@ -133,7 +133,7 @@ fn fingerprints_come_back_as_they_were_unless_they_were_damaged() {
 }
 
 #[test]
-fn fingerprints_that_come_later_are_not_seen() {
+fn fingerprints_of_another_version_go() {
     let scratch = Scratch::new();
     let store = scratch.store();
     let add = |number: u32| {
@@ -141,14 +141,33 @@ fn fingerprints_that_come_later_are_not_seen() {
         writer.add(digest(number).0, b"some");
         writer.finish().expect("stored");
     };
-    let before = store.fingerprints().expect("readable");
     add(1);
-    let between = store.fingerprints().expect("readable");
+    scratch.sqlite().execute("UPDATE fingerprints SET version = version + 1", []).expect("changed");
+    add(2);
+    let keys = "SELECT key FROM fingerprints";
+    let left: [u8; 20] = scratch.sqlite().query_row(keys, [], |row| row.get(0)).expect("one row");
+    assert_eq!(left, digest(2).0);
+}
+
+/// A reader that goes on does not keep a writer from what it reads.
+#[test]
+fn fingerprints_can_be_read_while_others_are_written() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let add = |number: u32| {
+        let writer = store.fingerprints_writer().expect("a thread");
+        writer.add(digest(number).0, b"some");
+        writer.finish().expect("stored");
+    };
+    add(0);
+    let stored = store.fingerprints().expect("readable");
     let is_there =
         |stored: &StoredFingerprints, number: u32| stored.find(digest(number).0).expect("readable").is_some();
-    assert!(!is_there(&before, 1) && is_there(&between, 1));
-    add(2);
-    assert!(!is_there(&between, 2) && is_there(&store.fingerprints().expect("readable"), 2));
+    assert!(is_there(&stored, 0) && !is_there(&stored, 1));
+    add(1);
+    assert!(is_there(&stored, 0));
+    stored.release();
+    assert!(is_there(&stored, 1), "a transaction of its own sees what is there now");
 }
 
 #[test]

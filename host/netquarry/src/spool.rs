@@ -9,7 +9,7 @@ use std::io;
 use std::marker::PhantomData;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use netquarry_core::dedup::CodeText;
@@ -28,6 +28,7 @@ pub struct Spool {
     end: AtomicU64,
     /// Why something could not be kept or read, where nobody could be told.
     unread: Mutex<Option<Problem>>,
+    has_failed: AtomicBool,
 }
 
 /// The place of a `T` in a [`Spool`].
@@ -42,7 +43,13 @@ impl Spool {
     pub fn new(folder: &Path) -> Result<Self, Problem> {
         let file = fs::create_dir_all(folder).and_then(|()| tempfile::tempfile_in(folder));
         let file = file.map_err(|error| Problem::io("make a temporary file in", folder, error))?;
-        Ok(Self { file, folder: folder.to_owned(), end: AtomicU64::new(0), unread: Mutex::default() })
+        Ok(Self {
+            file,
+            folder: folder.to_owned(),
+            end: AtomicU64::new(0),
+            unread: Mutex::default(),
+            has_failed: AtomicBool::new(false),
+        })
     }
 
     /// Keeps bytes.
@@ -95,6 +102,7 @@ impl Spool {
 
     /// Keeps the first problem, and gives something instead of what is missing.
     fn remember<T: Default>(&self, problem: Problem) -> T {
+        self.has_failed.store(true, Ordering::Relaxed);
         self.unread.lock().expect("no panic while it is held").get_or_insert(problem);
         T::default()
     }
@@ -153,6 +161,10 @@ impl Shelf for Spool {
         self.put(bytes).map_or_else(|problem| self.remember(problem), |place| place.start)
     }
 
+    fn has_failed(&self) -> bool {
+        self.has_failed.load(Ordering::Relaxed)
+    }
+
     fn get(&self, start: u64, bytes: &mut [u8]) {
         if let Err(error) = self.file.read_exact_at(bytes, start) {
             bytes.fill(0);
@@ -200,6 +212,7 @@ mod tests {
         let spool = Arc::new(Spool::new(folder.path()).unwrap());
         let beyond = Spooled { start: 1000, length: 1, what: PhantomData };
         assert_eq!(&*SpooledCode { spool: Arc::clone(&spool), text: beyond }.read(), "");
+        assert!(spool.has_failed());
         let problem = spool.check().expect_err("it could not be read");
         assert!(problem.to_string().starts_with("Could not read back a temporary file in"));
         assert!(problem.help_text().is_some() && spool.check().is_ok());
@@ -210,7 +223,13 @@ mod tests {
     fn a_full_disk_is_told_with_what_to_do() {
         let file = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
         let folder = PathBuf::from("cache");
-        let spool = Spool { file, folder, end: AtomicU64::new(0), unread: Mutex::default() };
+        let spool = Spool {
+            file,
+            folder,
+            end: AtomicU64::new(0),
+            unread: Mutex::default(),
+            has_failed: AtomicBool::new(false),
+        };
         let problem = spool.put(b"text").expect_err("there is no room");
         assert_eq!(problem.to_string(), "Could not write a temporary file in `cache`");
         assert!(problem.help_text().expect("there is advice").contains("--cache-dir"));

@@ -1,9 +1,11 @@
 //! Blocks whose normalised tokens are nearly the same.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use netquarry_sdk::dedup::{Banding, BlockSummary, Blocks, Decisions, DedupStrategy, Hashing, Removal, Shingling};
+use netquarry_sdk::dedup::{
+    Banding, BlockSummary, Blocks, Decisions, DedupStrategy, Hashing, Pair, Removal, Shingling,
+};
 use netquarry_sdk::{ConfigurationError, Plugin};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -164,27 +166,54 @@ impl<'a> Corpus<'a> {
 
     /// Groups of blocks whose signatures collide, directly or through others; each is ascending.
     fn candidate_groups(&self) -> Result<Vec<Vec<u32>>, String> {
+        let all: Vec<u32> = (0..self.blocks.count()).collect();
+        self.blocks.candidate_groups(&all, &self.shinglings[0], &self.banding())
+    }
+
+    fn banding(&self) -> Banding {
         let Configuration { hash_family, permutations, bands, rows, .. } = self.configuration;
         let hashing = Hashing { family: hash_family.clone(), permutations: *permutations };
-        let banding = Banding { hashing, bands: *bands, rows: *rows };
-        let all: Vec<u32> = (0..self.blocks.count()).collect();
-        self.blocks.candidate_groups(&all, &self.shinglings[0], &banding)
+        Banding { hashing, bands: *bands, rows: *rows }
     }
 
     /// From the best block to the worst, each one that stays removes its near-duplicates.
     fn stars(&self) -> Result<Vec<Removal>, String> {
         let mut removals = Vec::new();
-        for mut waiting in self.candidate_groups()? {
-            waiting.sort_by(|first, second| self.compare(*first, *second));
-            while let Some((survivor, others)) = waiting.split_first() {
-                let similarities = self.near(*survivor, others)?;
-                let (gone, stays): (Vec<_>, Vec<_>) =
-                    similarities.into_iter().partition(|(_, similarity)| similarity.is_some());
-                removals.extend(gone.into_iter().map(|(block, similarity)| removal(block, *survivor, similarity)));
-                waiting = stays.into_iter().map(|(block, _)| block).collect();
+        for mut group in self.candidate_groups()? {
+            // What hangs together through others alone need not be compared, and grows by a square.
+            let mut candidates = self.candidates(&group)?;
+            group.sort_by(|first, second| self.compare(*first, *second));
+            let mut waiting: BTreeSet<u32> = group.iter().copied().collect();
+            for survivor in group {
+                if !waiting.remove(&survivor) {
+                    continue;
+                }
+                let mut others = candidates.remove(&survivor).unwrap_or_default();
+                others.retain(|other| waiting.contains(other));
+                for (block, similarity) in self.near(survivor, &others)? {
+                    if similarity.is_some() {
+                        waiting.remove(&block);
+                        removals.push(removal(block, survivor, similarity));
+                    }
+                }
             }
         }
         Ok(removals)
+    }
+
+    /// For each block of a group those whose signatures collide with its own.
+    fn candidates(&self, group: &[u32]) -> Result<BTreeMap<u32, Vec<u32>>, String> {
+        let pairs = match group {
+            // Nothing but each other can have brought them together.
+            [first, second] => vec![Pair { first: *first, second: *second }],
+            group => self.blocks.candidate_pairs(group, &self.shinglings[0], &self.banding())?,
+        };
+        let mut candidates: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        for Pair { first, second } in pairs {
+            candidates.entry(first).or_default().push(second);
+            candidates.entry(second).or_default().push(first);
+        }
+        Ok(candidates)
     }
 
     /// The best blocks of each component of near-duplicates stay.

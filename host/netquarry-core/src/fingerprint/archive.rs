@@ -17,6 +17,11 @@ pub trait Archive: Debug + Send + Sync {
 
     /// Keeps the bytes; not necessarily at once.
     fn keep(&self, key: ArchiveKey, bytes: Vec<u8>);
+
+    /// Whether it keeps anything: keys are made for nothing where it does not.
+    fn remembers(&self) -> bool {
+        true
+    }
 }
 
 /// For a single run: keeps nothing.
@@ -29,6 +34,10 @@ impl Archive for Forgetful {
     }
 
     fn keep(&self, _: ArchiveKey, _: Vec<u8>) {}
+
+    fn remembers(&self) -> bool {
+        false
+    }
 }
 
 /// A digest of [`FINGERPRINT_VERSION`], a code, the name of its block, and what is computed of them.

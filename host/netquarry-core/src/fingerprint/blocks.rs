@@ -53,6 +53,8 @@ struct CodeBlock {
     structure: OnceLock<ShelvedStructure>,
     /// Something was computed of it.
     is_computed: AtomicBool,
+    /// Something of it was in the archive.
+    is_known: AtomicBool,
 }
 
 /// The views of the canonical form that have few tokens.
@@ -108,6 +110,7 @@ impl CodeBlocks {
             keys: Memo::default(),
             structure: OnceLock::new(),
             is_computed: AtomicBool::new(false),
+            is_known: AtomicBool::new(false),
         };
         let blocks: Vec<Arc<CodeBlock>> = (0..).zip(blocks).map(block).map(Arc::new).collect();
         let left = u32::try_from(blocks.len()).expect("blocks are numbered with 32 bits");
@@ -148,9 +151,12 @@ impl CodeBlocks {
         links
     }
 
-    /// For how many blocks something was computed. Of the others all that was asked for was in the archive.
-    pub fn computed(&self) -> usize {
-        self.blocks.iter().filter(|block| block.is_computed.load(Ordering::Relaxed)).count()
+    /// Of how many blocks all that was asked for so far, and that is something, was in the archive.
+    pub fn known(&self) -> usize {
+        let is_known = |block: &&Arc<CodeBlock>| {
+            block.is_known.load(Ordering::Relaxed) && !block.is_computed.load(Ordering::Relaxed)
+        };
+        self.blocks.iter().filter(is_known).count()
     }
 
     fn block(&self, block: u32) -> &CodeBlock {
@@ -223,13 +229,13 @@ impl CodeBlock {
     fn known_shingles(&self, shingling: Shingling, common: &Common) -> Option<ShelvedSet> {
         self.shingles.find(&shingling).or_else(|| {
             if SMALL.contains(&shingling)
-                && let Some(views) = self.archived(Part::Views, common)
+                && let Some(views) = self.find_archived(Part::Views, common)
                 && let Ok(hashes) = postcard::from_bytes::<Vec<Vec<u8>>>(&views)
             {
                 self.put_views(&hashes, common);
                 return self.shingles.find(&shingling);
             }
-            let hashes = self.archived(Part::Shingles(shingling), common)?;
+            let hashes = self.find_archived(Part::Shingles(shingling), common)?;
             Some(self.shingles.get(shingling, || ShelvedSet::put(&*common.shelf, &hashes)))
         })
     }
@@ -238,7 +244,7 @@ impl CodeBlock {
         self.shingles.get(shingling, || {
             let hashes = bytes_of(shingles.hashes());
             let set = ShelvedSet::put(&*common.shelf, &hashes);
-            self.archive(Part::Shingles(shingling), hashes, common);
+            self.keep_computed(Part::Shingles(shingling), hashes, common);
             set
         })
     }
@@ -247,13 +253,24 @@ impl CodeBlock {
         self.summary.get(&*common.shelf)
     }
 
-    fn archived(&self, part: Part, common: &Common) -> Option<Vec<u8>> {
-        common.archive.find(ArchiveKey::new(&self.summary(common), part))
+    fn find_archived(&self, part: Part, common: &Common) -> Option<Vec<u8>> {
+        if !common.archive.remembers() {
+            return None;
+        }
+        let found = common.archive.find(ArchiveKey::new(&self.summary(common), part));
+        self.is_known.fetch_or(found.is_some(), Ordering::Relaxed);
+        found
     }
 
-    fn archive(&self, part: Part, bytes: Vec<u8>, common: &Common) {
+    /// What comes of a code or of a name that could not be read is nobody's.
+    fn keep_computed(&self, part: Part, bytes: Vec<u8>, common: &Common) {
         self.is_computed.store(true, Ordering::Relaxed);
-        common.archive.keep(ArchiveKey::new(&self.summary(common), part), bytes);
+        if common.archive.remembers() {
+            let key = ArchiveKey::new(&self.summary(common), part);
+            if !common.shelf.has_failed() {
+                common.archive.keep(key, bytes);
+            }
+        }
     }
 
     fn compared(&self, shingling: Shingling, common: &Common) -> Compared {
@@ -285,10 +302,10 @@ impl CodeBlock {
 
     /// Keeps the views that are small: reading the code takes most of the time.
     fn keep_views(&self, block: &canonical::Block<'_>, common: &Common) {
-        if self.shingles.find(&SMALL[0]).is_none() {
+        if self.known_shingles(SMALL[0], common).is_none() {
             let hashes = SMALL_VIEWS.map(|view| bytes_of(Shingles::new(&block.view(view), 1).hashes()));
             self.put_views(&hashes, common);
-            self.archive(Part::Views, postcard::to_stdvec(&hashes.to_vec()).expect("these are vectors"), common);
+            self.keep_computed(Part::Views, postcard::to_stdvec(&hashes.to_vec()).expect("these are vectors"), common);
         }
     }
 
@@ -303,8 +320,10 @@ impl CodeBlock {
         let placed = common.statements.read(code).filter(|placed| statements::all_parse(placed))?;
         // What was read for one kernel serves the others.
         self.structure.get_or_init(|| {
-            let outline = statements::outline(&placed).unwrap_or_default();
-            self.keep_structure(&structure::structure_of(&outline), common)
+            self.archived_structure(common).unwrap_or_else(|| {
+                let outline = statements::outline(&placed).unwrap_or_default();
+                self.keep_structure(&structure::structure_of(&outline), common)
+            })
         });
         Some(placed)
     }
@@ -323,10 +342,10 @@ impl CodeBlock {
     fn keys(&self, shingling: Shingling, banding: Banding, common: &Common) -> Words {
         self.keys.get((shingling, banding), || {
             let part = Part::Keys(shingling, banding);
-            let keys = self.archived(part, common).unwrap_or_else(|| {
+            let keys = self.find_archived(part, common).unwrap_or_else(|| {
                 let signature = self.signature(shingling, banding.hashing, common);
                 let keys = bytes_of(&banding::keys(&signature, banding));
-                self.archive(part, keys.clone(), common);
+                self.keep_computed(part, keys.clone(), common);
                 keys
             });
             Words::put(&*common.shelf, &keys)
@@ -335,8 +354,8 @@ impl CodeBlock {
 
     fn structure(&self, common: &Common) -> ShelvedStructure {
         *self.structure.get_or_init(|| {
-            if let Some(known) = self.archived(Part::Structure, common).and_then(Structured::read) {
-                return ShelvedStructure::put(&*common.shelf, &known);
+            if let Some(known) = self.archived_structure(common) {
+                return known;
             }
             let code = &*self.code.read();
             let structure = match common.statements.read(code).and_then(|placed| statements::outline(&placed)) {
@@ -347,10 +366,15 @@ impl CodeBlock {
         })
     }
 
+    fn archived_structure(&self, common: &Common) -> Option<ShelvedStructure> {
+        let known = self.find_archived(Part::Structure, common).and_then(Structured::read)?;
+        Some(ShelvedStructure::put(&*common.shelf, &known))
+    }
+
     fn keep_structure(&self, structure: &Structure, common: &Common) -> ShelvedStructure {
         let structured = Structured::new(structure);
         let shelved = ShelvedStructure::put(&*common.shelf, &structured);
-        self.archive(Part::Structure, structured.text, common);
+        self.keep_computed(Part::Structure, structured.text, common);
         shelved
     }
 }

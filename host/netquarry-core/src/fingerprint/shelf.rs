@@ -17,6 +17,9 @@ pub trait Shelf: Debug + Send + Sync {
 
     /// Fills `bytes` with those from `start` on.
     fn get(&self, start: u64, bytes: &mut [u8]);
+
+    /// Whether something could not be kept or read, since when nothing that is computed counts.
+    fn has_failed(&self) -> bool;
 }
 
 /// For few codes.
@@ -35,6 +38,10 @@ impl Shelf for InMemory {
         let all = self.0.lock().expect("no panic while it is held");
         let start = usize::try_from(start).expect("it lies in memory");
         bytes.copy_from_slice(&all[start..start + bytes.len()]);
+    }
+
+    fn has_failed(&self) -> bool {
+        false
     }
 }
 

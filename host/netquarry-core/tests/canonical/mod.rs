@@ -15,7 +15,7 @@ use netquarry_core::fingerprint::blocks::CodeBlocks;
 use netquarry_core::fingerprint::shelf::InMemory;
 use netquarry_core::syntax::PARSER_STACK_BYTES;
 
-const BORDER: &str = "# ---\n";
+pub(crate) const BORDER: &str = "# ---\n";
 
 /// Whether the blocks of the two codes have the same canonical form.
 fn are_equal(codes: [&str; 2]) -> bool {

@@ -11,10 +11,10 @@ use netquarry_core::dedup::{
 use netquarry_core::fingerprint::archive::{Archive, ArchiveKey, FINGERPRINT_VERSION};
 use netquarry_core::fingerprint::banding::NN_DUP;
 use netquarry_core::fingerprint::blocks::CodeBlocks;
-use netquarry_core::fingerprint::shelf::InMemory;
+use netquarry_core::fingerprint::shelf::{InMemory, Shelf};
 use sha2::{Digest, Sha256};
 
-use crate::canonical::with_stack;
+use crate::canonical::{BORDER, with_stack};
 
 /// The version, and what is archived of cases of the canonical form in it: a path and a digest in each line. Cases that it
 /// does not have are not asked for.
@@ -30,6 +30,24 @@ impl Archive for Kept {
 
     fn keep(&self, key: ArchiveKey, bytes: Vec<u8>) {
         self.0.lock().expect("no panic while it is held").insert(key, bytes);
+    }
+}
+
+/// A full disk.
+#[derive(Debug)]
+struct Broken;
+
+impl Shelf for Broken {
+    fn put(&self, _: &[u8]) -> u64 {
+        0
+    }
+
+    fn get(&self, _: u64, bytes: &mut [u8]) {
+        bytes.fill(0);
+    }
+
+    fn has_failed(&self) -> bool {
+        true
     }
 }
 
@@ -49,12 +67,16 @@ fn cases() -> BTreeMap<String, String> {
 }
 
 fn blocks(codes: &[String], archive: &Arc<Kept>) -> CodeBlocks {
+    blocks_on(Arc::new(InMemory::default()), codes, archive)
+}
+
+fn blocks_on(shelf: Arc<dyn Shelf>, codes: &[String], archive: &Arc<Kept>) -> CodeBlocks {
     let block = |code: &String| {
         let summary =
             BlockSummary { name: "Block".to_owned(), sha256: Sha256::digest(code).into(), ..BlockSummary::default() };
         (summary, Code::from(Arc::from(code.as_str())))
     };
-    CodeBlocks::new(codes.iter().map(block), Arc::new(InMemory::default()), Arc::clone(archive) as _)
+    CodeBlocks::new(codes.iter().map(block), shelf, Arc::clone(archive) as _)
 }
 
 type Answers = (Vec<Vec<u32>>, Vec<Vec<(u32, u32)>>, Vec<Structure>, Vec<Vec<f64>>);
@@ -86,15 +108,24 @@ fn what_an_archive_has_is_not_computed_again() {
         let (few, all) = (&codes[..codes.len() - 3], &codes[..]);
         let first = blocks(few, &archive);
         asked(&first);
-        assert_eq!(first.computed(), few.len());
+        assert_eq!(first.known(), 0);
         let known = archive.0.lock().expect("no panic while it is held").clone();
         let more = blocks(all, &archive);
         let answers = asked(&more);
-        assert_eq!(more.computed(), 3);
+        assert_eq!(more.known(), few.len());
         assert!(known.iter().all(|(key, bytes)| archive.find(*key).as_ref() == Some(bytes)));
         assert_eq!(answers, asked(&blocks(all, &Arc::default())));
         let again = blocks(all, &archive);
-        assert_eq!((asked(&again), again.computed()), (answers, 0));
+        assert_eq!((asked(&again), again.known()), (answers, all.len()));
+    });
+}
+
+#[test]
+fn what_a_failed_shelf_gave_is_not_archived() {
+    with_stack(|| {
+        let archive = Arc::<Kept>::default();
+        asked(&blocks_on(Arc::new(Broken), &["x = 1\n".to_owned()], &archive));
+        assert!(archive.0.lock().expect("no panic while it is held").is_empty());
     });
 }
 
@@ -114,7 +145,11 @@ fn what_is_archived_belongs_to_its_version() {
 
 fn archived_of(code: &str) -> String {
     let archive = Arc::<Kept>::default();
-    asked(&blocks(&[code.to_owned()], &archive));
+    // Both codes of the case, and what is no Python, has no such class, or ends its lines otherwise.
+    let [first, second] = [0, 1].map(|part| code.split(BORDER).nth(part).expect("a case has two codes"));
+    let others = ["def f(:\n".to_owned(), first.replace("class Block", "class Other"), first.replace('\n', "\r\n")];
+    let codes = [&[first.to_owned(), second.to_owned(), String::new()][..], &others].concat();
+    asked(&blocks(&codes, &archive));
     let mut digest = Sha256::new();
     for (ArchiveKey(key), bytes) in archive.0.lock().expect("no panic while it is held").iter() {
         digest.update(key);

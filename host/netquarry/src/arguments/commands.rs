@@ -352,8 +352,8 @@ pub struct DedupRunArguments {
     #[arg(long = "upweight", value_name = "PREFIX:FACTOR", requires = "out")]
     pub upweights: Vec<Upweight>,
 
-    /// Keep what is computed of each model in the cache folder, about 10 kB: when the same input comes again, with more
-    /// models or other thresholds, only what is new is computed. Of a library it is always kept.
+    /// Keep what is computed of each model in the cache folder, about 10 kB: when this command comes again, over more models
+    /// or with other thresholds, only what is new is computed. Of a library it is always kept.
     #[arg(long)]
     pub incremental: bool,
 

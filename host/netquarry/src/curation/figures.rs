@@ -87,13 +87,13 @@ impl Figures {
                     }
                 }
                 DedupOutcome::Removed => {
-                    let removals = figures.removed.entry(reason.unwrap_or_default()).or_default();
+                    let removals = figures.removed.entry(reason.expect("what is removed has a reason")).or_default();
                     removals.count += 1;
-                    removals.plugin = plugin.unwrap_or_default();
+                    removals.plugin = plugin.expect("a strategy removed it");
                     if let Some(similarity) = similarity {
                         *removals.similarities.entry(bin(similarity)).or_default() += 1;
                     }
-                    *groups.entry(survivor.unwrap_or_default()).or_default() += 1;
+                    *groups.entry(survivor.expect("something stands for what is removed")).or_default() += 1;
                 }
             }
         }

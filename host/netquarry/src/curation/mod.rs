@@ -101,7 +101,10 @@ impl<'a> Curation<'a> {
             Layout::NnDup => "dedup_report.md",
         };
         let firsts = self.first_of_families();
-        let decisions = move |to: &mut dyn Write| self.write_decisions(&firsts, to);
+        let decisions = move |to: &mut dyn Write| {
+            self.write_decisions(&firsts, to)?;
+            spool.check().map_err(io::Error::other)
+        };
         files.insert(DECISIONS.to_owned(), Content::Written(Box::new(decisions)));
         let mut add = |name: &str, text: String| files.insert(name.to_owned(), Content::Bytes(text.into_bytes()));
         add(report, figures.markdown(title, method));

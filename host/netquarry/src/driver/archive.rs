@@ -29,6 +29,7 @@ impl FingerprintArchive {
     /// # Errors
     /// Something could not be read or stored. All that was computed holds.
     pub fn finish(&self) -> Result<(), StoreError> {
+        self.stored.release();
         let writer = self.writer.write().expect("no panic while it is held").take();
         let unread = self.unread.lock().expect("no panic while it is held").take();
         writer.map_or(Ok(()), FingerprintsWriter::finish).and(unread.map_or(Ok(()), Err))

@@ -47,6 +47,8 @@ pub struct Curated {
     /// The contenders by their places, with what was computed for the strategies.
     pub blocks: Arc<CodeBlocks>,
     decided: Decided,
+    /// No strategy failed.
+    pub all_answered: bool,
     pub course: StageCourse,
 }
 
@@ -117,14 +119,16 @@ pub fn curate<C: Borrow<Contender> + Sync>(
 ) -> Curated {
     let watch = Stopwatch::start(Stage::Curate);
     let mut contest = Contest::new(kernels, contenders);
+    let mut all_answered = true;
     for strategy in strategies {
         if let Err(error) = contest.ask(kernels.pool, strategy) {
             console.warn(&Problem::from(&error));
+            all_answered = false;
         }
     }
     let Contest { blocks, decided } = contest;
     let elapsed = human_seconds(watch.elapsed().as_secs_f64());
-    let known = contenders.len() - blocks.computed();
+    let known = blocks.known();
     let from_earlier = match known {
         0 => String::new(),
         known => format!("; {} of them known from earlier", human_count(known)),
@@ -136,7 +140,7 @@ pub fn curate<C: Borrow<Contender> + Sync>(
     );
     console.status("Found", &what);
     let course = watch.stop("block", contenders.len(), known);
-    Curated { blocks, decided, course }
+    Curated { blocks, decided, all_answered, course }
 }
 
 /// Contenders, and what strategies have decided about them so far. Copies go separate ways and share what is computed.

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Every stage is a function from the results of earlier ones. What a later run can use again is kept as it comes: fetched
-//! sources in the cache folder, facts and verdicts in the store. A run that ends early therefore loses only the pieces
+//! sources in the cache folder, facts, verdicts and fingerprints in the store. A run that ends early therefore loses only the pieces
 //! that were in the making, and resumption is nothing but running again.
 
 pub mod archive;
@@ -155,13 +155,17 @@ pub fn contenders(context: &Context<'_>, made: &Made, records: &Records) -> Vec<
 /// What the strategies have decided about them.
 ///
 /// # Errors
-/// A code could not be read back from the spool: decisions without it are none. Or the store failed.
+/// A code could not be read back from the spool: decisions without it are none. Or the store cannot be
+/// read.
 pub fn curated(context: &Context<'_>, plugins: &Plugins, contenders: &[Contender]) -> Result<Curated, Problem> {
     let fingerprints = FingerprintArchive::new(&context.store)?;
     let kernels = Kernels { pool: &context.pool, spool: &context.spool, archive: Arc::clone(&fingerprints) as _ };
     let curated = curate::curate(&kernels, context.console, &plugins.dedup, contenders);
-    fingerprints.finish()?;
     context.spool.check()?;
+    // The next run has to compute them, and that is all.
+    if let Err(error) = fingerprints.finish() {
+        context.console.warn(&Problem::from(error));
+    }
     Ok(curated)
 }
 

@@ -104,6 +104,7 @@ fn afresh(
     drop(made);
     let curated = curated(context, &plugins, &contenders)?;
     super::records::decide(records.small_mut(), &contenders, &curated);
+    context.spool.check()?;
     drop(contenders);
     let placed: BTreeSet<&str> = records.small().iter().filter_map(|record| record.bundle.as_deref()).collect();
     texts.retain(|path, _| placed.contains(path.as_str()));

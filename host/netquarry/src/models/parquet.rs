@@ -4,6 +4,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
+use parquet::basic::Repetition;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use parquet::record::reader::RowIter;
@@ -38,7 +39,7 @@ pub(super) fn rows(path: &Path) -> Result<impl Iterator<Item = Result<Row, Probl
     let records = RowIter::from_file_into(Box::new(reader)).project(Some(projection)).map_err(unreadable)?;
     let mut is_over = false;
     let records = records.take_while(move |record| {
-        // A page that cannot be read says nothing about where the next row begins.
+        // Behind a page that cannot be read, or a text that is none, the reader does not find the next row.
         !std::mem::replace(&mut is_over, record.is_err())
     });
     Ok((0..).zip(records).map(move |(number, record)| {
@@ -52,7 +53,7 @@ pub(super) fn rows(path: &Path) -> Result<impl Iterator<Item = Result<Row, Probl
 impl Columns {
     fn of(schema: &Type) -> Option<Self> {
         let is_there =
-            |column: &str| schema.get_fields().iter().any(|field| field.is_primitive() && field.name() == column);
+            |column: &str| schema.get_fields().iter().any(|field| is_single(field) && field.name() == column);
         let first =
             |columns: &[&str]| columns.iter().find(|column| is_there(column)).map(|column| (*column).to_owned());
         Some(Self { name: first(&NAME_COLUMNS), code: first(&CODE_COLUMNS)?, has_accuracy: is_there(ACCURACY_COLUMN) })
@@ -81,6 +82,11 @@ impl Columns {
         }
         Ok(row)
     }
+}
+
+/// Whether each row has one value at most.
+fn is_single(field: &Type) -> bool {
+    field.is_primitive() && field.get_basic_info().repetition() != Repetition::REPEATED
 }
 
 /// Empty for a null, as in other tables; text that is not marked as such has to be UTF-8.

@@ -10,7 +10,7 @@ use netquarry_core::verdict::{
 };
 
 use super::observation::{Observation, Stopped};
-use super::protocol::{Leaf, Part};
+use super::protocol::Part;
 
 /// The seeds of a challenge: of the model, and of what it is given.
 pub(super) type Numbers = [u32; 2];
@@ -76,16 +76,11 @@ fn evidence(first: &Observation, second: &Observation) -> ChallengeEvidence {
     ChallengeEvidence {
         deterministic: first.equals(second) && first.flat == second.flat,
         training: TrainingEvidence {
-            raises: raised(&first.training),
+            raises: first.training.iter().any(|leaf| leaf.raised),
             output_differs: first.output != first.training,
             state_changes: first.state != first.trained_state,
         },
     }
-}
-
-/// Whether the worker tells of an exception in the place of an output.
-fn raised(output: &[Leaf]) -> bool {
-    matches!(output, [Leaf { name, what, .. }] if name.is_empty() && what.starts_with("Raised "))
 }
 
 /// What was replayed, if it gave the same answer.

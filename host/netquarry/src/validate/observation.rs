@@ -216,7 +216,7 @@ mod tests {
     use super::*;
 
     fn leaf(name: &str, what: &str, digest: &str) -> Leaf {
-        Leaf { name: name.into(), what: what.into(), digest: Some(digest.into()) }
+        Leaf { name: name.into(), what: what.into(), digest: Some(digest.into()), raised: false }
     }
 
     fn observation(state: &[Leaf], output: &[Leaf]) -> Observation {

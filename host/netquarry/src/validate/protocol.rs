@@ -359,6 +359,9 @@ pub(super) struct Leaf {
     pub(super) what: String,
     /// Of a tensor's bytes.
     pub(super) digest: Option<String>,
+    /// It stands for an output that there is none of.
+    #[serde(default)]
+    pub(super) raised: bool,
 }
 
 #[derive(Debug, Default, Deserialize)]

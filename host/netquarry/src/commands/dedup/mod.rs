@@ -59,7 +59,10 @@ fn run(arguments: &DedupRunArguments, settings: &Settings, console: &Console) ->
     }
     let strategies = Plugins::load_dedup(&settings)?;
     let pool = threads(&settings)?;
-    let fingerprints = Fingerprints::open(arguments.incremental || manifest::is_in(&input), &settings)?;
+    let fingerprints = match arguments.incremental || manifest::is_in(&input) {
+        true => Fingerprints::kept(&settings, console),
+        false => Fingerprints::forgotten(),
+    };
     let kernels = Kernels { pool: &pool, spool: &spool, archive: fingerprints.archive() };
     let curated = curate(&kernels, console, &strategies, models);
     spool.check()?;
@@ -77,19 +80,26 @@ fn run(arguments: &DedupRunArguments, settings: &Settings, console: &Console) ->
         let kept = human_things(figures.kept, "kept file");
         console.status("Wrote", &format!("{kept}, {DECISIONS} and the report to `{}`", folder.path().display()));
     }
-    fingerprints.finish()?;
+    fingerprints.finish(console);
     let rows: Vec<DuplicateRow> =
         (0..models.len()).filter_map(|place| row(&models[place].contender, curated.decision(place))).collect();
-    list(console, &rows, if unreadable.is_empty() { Ending::Done } else { Ending::Incomplete })
+    spool.check()?;
+    let is_whole = unreadable.is_empty() && curated.all_answered;
+    list(console, &rows, if is_whole { Ending::Done } else { Ending::Incomplete })
 }
 
 /// What kernels find and leave in the store, where anything is kept of this input.
 struct Fingerprints(Option<Arc<FingerprintArchive>>);
 
 impl Fingerprints {
-    fn open(are_kept: bool, settings: &Settings) -> Result<Self, Problem> {
-        let open = || Ok::<_, Problem>(FingerprintArchive::new(&open_store(settings)?)?);
-        are_kept.then(open).transpose().map(Self)
+    fn forgotten() -> Self {
+        Self(None)
+    }
+
+    /// A store that cannot be used costs time only.
+    fn kept(settings: &Settings, console: &Console) -> Self {
+        let opened = open_store(settings).and_then(|store| FingerprintArchive::new(&store));
+        Self(opened.map_err(|error| console.warn(&Problem::from(error))).ok())
     }
 
     fn archive(&self) -> Arc<dyn Archive> {
@@ -99,8 +109,10 @@ impl Fingerprints {
         }
     }
 
-    fn finish(&self) -> Result<(), Problem> {
-        Ok(self.0.as_ref().map_or(Ok(()), |kept| kept.finish())?)
+    fn finish(&self, console: &Console) {
+        if let Some(Err(error)) = self.0.as_ref().map(|kept| kept.finish()) {
+            console.warn(&Problem::from(error));
+        }
     }
 }
 

@@ -71,7 +71,8 @@ pub(super) fn sweep(
     }
     let stages = used.iter().map(|name| variants(name, arguments, &preset.settings)).collect::<Result<Vec<_>, _>>()?;
     let pool = threads(settings)?;
-    let fingerprints = Fingerprints::open(manifest::is_in(&input), settings)?;
+    let fingerprints =
+        if manifest::is_in(&input) { Fingerprints::kept(settings, console) } else { Fingerprints::forgotten() };
     let contenders: Vec<Contender> = models.into_iter().map(|model| model.contender).collect();
     let contest = Contest::new(&Kernels { pool: &pool, spool: &spool, archive: fingerprints.archive() }, &contenders);
     let count = stages.iter().map(Vec::len).product::<usize>();
@@ -82,8 +83,8 @@ pub(super) fn sweep(
         points.push(point);
     };
     ask(&pool, &stages, &contest, Thresholds::default(), &mut found)?;
-    fingerprints.finish()?;
     spool.check()?;
+    fingerprints.finish(console);
     let total = contenders.len();
     task.finish("Swept", &format!("{} of thresholds over {} models", human_things(count, "pair"), human_count(total)));
     if let Some(report) = &arguments.report {

@@ -128,7 +128,9 @@ fn unreadable(file: &Path, Diagnostic { kind, message, line }: &Diagnostic) -> P
         DiagnosticKind::Encoding => {
             problem.help("save it as UTF-8, or name its encoding in the first line: # -*- coding: latin-1 -*-")
         }
-        _ => problem,
+        DiagnosticKind::Syntax | DiagnosticKind::PythonTwo | DiagnosticKind::TooLarge | DiagnosticKind::TooDeep => {
+            problem
+        }
     }
 }
 

@@ -178,6 +178,8 @@ class Telling:
 def leaf(name, value):
     import torch
 
+    if isinstance(value, Raised):
+        return {"name": name, "what": f"an exception {value}", "digest": None, "raised": True}
     if not isinstance(value, torch.Tensor):
         return {"name": name, "what": described(value), "digest": None}
     return {"name": name, "what": f"{str(value.dtype).removeprefix('torch.')} {shape_of(value)}", "digest": digest(value)}
