@@ -72,6 +72,12 @@ fn stored(store: &Store, numbers: std::ops::Range<u32>) -> usize {
     loaded.facts.len()
 }
 
+fn add_fingerprint(store: &Store, number: u32) {
+    let writer = store.fingerprints_writer().expect("a thread");
+    writer.add(digest(number).0, b"some");
+    writer.finish().expect("stored");
+}
+
 #[test]
 fn facts_come_back_as_they_were() {
     let scratch = Scratch::new();
@@ -136,14 +142,9 @@ fn fingerprints_come_back_as_they_were_unless_they_were_damaged() {
 fn fingerprints_of_another_version_go() {
     let scratch = Scratch::new();
     let store = scratch.store();
-    let add = |number: u32| {
-        let writer = store.fingerprints_writer().expect("a thread");
-        writer.add(digest(number).0, b"some");
-        writer.finish().expect("stored");
-    };
-    add(1);
+    add_fingerprint(&store, 1);
     scratch.sqlite().execute("UPDATE fingerprints SET version = version + 1", []).expect("changed");
-    add(2);
+    add_fingerprint(&store, 2);
     let keys = "SELECT key FROM fingerprints";
     let left: [u8; 20] = scratch.sqlite().query_row(keys, [], |row| row.get(0)).expect("one row");
     assert_eq!(left, digest(2).0);
@@ -154,17 +155,12 @@ fn fingerprints_of_another_version_go() {
 fn fingerprints_can_be_read_while_others_are_written() {
     let scratch = Scratch::new();
     let store = scratch.store();
-    let add = |number: u32| {
-        let writer = store.fingerprints_writer().expect("a thread");
-        writer.add(digest(number).0, b"some");
-        writer.finish().expect("stored");
-    };
-    add(0);
+    add_fingerprint(&store, 0);
     let stored = store.fingerprints().expect("readable");
     let is_there =
         |stored: &StoredFingerprints, number: u32| stored.find(digest(number).0).expect("readable").is_some();
     assert!(is_there(&stored, 0) && !is_there(&stored, 1));
-    add(1);
+    add_fingerprint(&store, 1);
     assert!(is_there(&stored, 0));
     stored.release();
     assert!(is_there(&stored, 1), "a transaction of its own sees what is there now");
