@@ -15,8 +15,8 @@ const QUEUE: usize = 512;
 /// A transaction that reads ends after so many queries, so that the log of what is written can be emptied.
 const QUERIES: usize = 4096;
 
-/// The fingerprints that are stored. Queries share transactions for a while, which makes them ten times as fast where something
-/// is written beside them; so what is stored meanwhile may not be seen.
+/// The fingerprints that are stored. Queries share transactions for a while: a connection forgets the pages that it has read
+/// whenever another one writes between its transactions. So what is stored meanwhile may not be seen.
 pub struct StoredFingerprints {
     store: Store,
     /// Nothing was stored at the start.

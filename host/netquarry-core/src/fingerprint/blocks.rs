@@ -28,8 +28,9 @@ use crate::dedup::{
 
 /// Codes are read and tokens made anew whenever they are asked for. Sets of shingles, keys of bands and structures are made
 /// once and kept on a [`Shelf`], with the summaries; in memory are some 25 bytes for each of those, and within bounds what was
-/// read of the statements that the codes consist of. What an [`Archive`] has is not computed at all. What concerns many blocks runs on the current rayon pool, whose threads
-/// need a stack of [`crate::syntax::PARSER_STACK_BYTES`], as the calling thread does.
+/// read of the statements that the codes consist of. What an [`Archive`] has is not computed at all. What concerns many
+/// blocks runs on the current rayon pool, whose threads need a stack of [`crate::syntax::PARSER_STACK_BYTES`], as the
+/// calling thread does.
 pub struct CodeBlocks {
     blocks: Vec<Arc<CodeBlock>>,
     /// How many of them are left.

@@ -324,8 +324,8 @@ pub struct DedupExplainArguments {
 #[derive(Debug, Args)]
 pub struct DedupRunArguments {
     /// A library (a folder with manifest.jsonl), a folder of Python files, a database of LEMUR (.db), a wheel of nn-dataset,
-    /// or a table (.jsonl, .csv, .tsv, .parquet) with a name (`nn`, `model` or `name`), a code (`nn_code` or `code`) and, where it is
-    /// known, an `accuracy` [default: out].
+    /// or a table (.jsonl, .csv, .tsv, .parquet) with a name (`nn`, `model` or `name`), a code (`nn_code` or `code`) and,
+    /// where it is known, an `accuracy` [default: out].
     #[arg(value_hint = ValueHint::AnyPath, env = "NETQUARRY_OUT")]
     pub input: Option<PathBuf>,
 

@@ -6,8 +6,8 @@
 //! ```
 //!
 //! Every stage is a function from the results of earlier ones. What a later run can use again is kept as it comes: fetched
-//! sources in the cache folder, facts, verdicts and fingerprints in the store. A run that ends early therefore loses only the pieces
-//! that were in the making, and resumption is nothing but running again.
+//! sources in the cache folder, facts, verdicts and fingerprints in the store. A run that ends early therefore loses only
+//! the pieces that were in the making, and resumption is nothing but running again.
 
 pub mod archive;
 pub mod assemble;
