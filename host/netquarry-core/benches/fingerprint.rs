@@ -61,8 +61,8 @@ fn run(folders: &[PathBuf]) {
     });
     println!("{} candidate pairs, {similar} of at least 0.90", pairs.len());
     measure("structures", || blocks.structure_digests(&all));
-    let pairs = measure("structural pairs", || blocks.structural_pairs(&all, 0.90));
-    println!("{} structural pairs of at least 0.90", pairs.len());
+    let pairs = measure("structural pairs", || blocks.structure_index(&all, 0.90).similar(&all));
+    println!("{} structural pairs of at least 0.90", pairs.len() / 2);
 }
 
 fn summary(code: &str) -> BlockSummary {

@@ -148,7 +148,7 @@ impl fmt::Display for Normalisation {
 }
 
 /// A kernel, or a size of it, that this host does not have.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum KernelError {
     #[error("there is no normalisation `{name}`; the host has {}", Normalisation::ALL.map(Normalisation::name).join(", "))]
     Normalisation { name: String },
@@ -160,6 +160,10 @@ pub enum KernelError {
     Banding { bands: u32, rows: u32, permutations: u32 },
     #[error("shingles of no tokens are not possible; the width is at least 1")]
     Width,
+    #[error("blocks are compared by one criterion at least")]
+    Criteria,
+    #[error("a similarity is between 0 and 1, and {0} is not")]
+    Similarity(f64),
 }
 
 impl FromStr for Normalisation {
@@ -254,7 +258,35 @@ impl Banding {
     }
 }
 
-/// Two blocks by number, the smaller one first, and how much they have in common, in [0, 1].
+/// What two blocks have to have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Criterion {
+    pub shingling: Shingling,
+    /// The least exact Jaccard similarity of their sets of shingles, in [0, 1]; 1 asks for equal sets.
+    pub similarity: f64,
+}
+
+impl Criterion {
+    /// Checks that it can be reached and missed, and that there is one.
+    pub fn check(criteria: &[Self]) -> Result<(), KernelError> {
+        match criteria.iter().find(|criterion| !(0.0..=1.0).contains(&criterion.similarity)) {
+            Some(criterion) => Err(KernelError::Similarity(criterion.similarity)),
+            None if criteria.is_empty() => Err(KernelError::Criteria),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A block and the one that it belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Follower {
+    pub block: u32,
+    pub leader: u32,
+    /// By the first criterion.
+    pub similarity: f64,
+}
+
+/// Two blocks by number, and how much they have in common, in [0, 1].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SimilarPair {
     pub first: u32,
@@ -278,8 +310,8 @@ pub struct Structure {
 /// Blocks, numbered from 0, and the kernels over them. Those that earlier strategies removed have the numbers behind those
 /// that are left.
 ///
-/// Every number that is passed in is below [`BlockSet::total`], `members` are strictly ascending, and a [`Hashing`] or
-/// [`Banding`] has passed its check: the plugin host sees to that.
+/// Every number that is passed in is below [`BlockSet::total`], `members` are strictly ascending, and a [`Hashing`], a
+/// [`Banding`] and every [`Criterion`] have passed their checks: the plugin host sees to that.
 pub trait BlockSet: Send + Sync {
     /// The number of blocks that are left.
     fn len(&self) -> u32;
@@ -318,6 +350,15 @@ pub trait BlockSet: Send + Sync {
     /// ascending, in the order of their first ones.
     fn candidate_groups(&self, members: &[u32], shingling: Shingling, banding: Banding) -> Vec<Vec<u32>>;
 
+    /// Clusters by leaders (Hartigan, "Clustering Algorithms", 1975): from the first block of `order` to the last, each one
+    /// follows the first leader that collides with it in some band and has enough in common with it, or leads itself.
+    /// Signatures are those of the first criterion's sets. The followers, in that order.
+    fn leaders(&self, order: &[u32], criteria: &[Criterion], banding: Banding) -> Vec<Follower>;
+
+    /// The members that have enough in common, directly or through others (single linkage): groups of two at least, each
+    /// ascending, in the order of their first ones. No pair is missed.
+    fn similar_groups(&self, members: &[u32], criteria: &[Criterion]) -> Vec<Vec<u32>>;
+
     /// Exact Jaccard similarity of the shingle set of `block` to that of each of `others`; 1 for two empty sets.
     fn jaccard(&self, block: u32, others: &[u32], shingling: Shingling) -> Vec<f64>;
 
@@ -330,8 +371,18 @@ pub trait BlockSet: Send + Sync {
     /// hyperparameters as sets; two empty structures have 0.
     fn structural_jaccard(&self, block: u32, others: &[u32]) -> Vec<f64>;
 
-    /// Pairs of members whose structures have at least this similarity. Sorted.
-    fn structural_pairs(&self, members: &[u32], threshold: f64) -> Vec<SimilarPair>;
+    /// The structures of the members, to look for those of at least this similarity.
+    fn structure_index(&self, members: &[u32], threshold: f64) -> Box<dyn SimilarStructures>;
+}
+
+/// Structures of blocks, to look for similar ones.
+pub trait SimilarStructures: Send + Sync {
+    /// Whether the structure of the block is among them.
+    fn contains(&self, block: u32) -> bool;
+
+    /// For each of `blocks`, which are among them, the others that are similar enough, ascending; the block is the first of
+    /// each pair.
+    fn similar(&self, blocks: &[u32]) -> Vec<SimilarPair>;
 }
 
 /// A block that is left out because another one stands for it.

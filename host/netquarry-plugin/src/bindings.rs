@@ -43,6 +43,7 @@ pub(crate) mod dedup_strategy {
             "netquarry:plugin/types@0.1.0": crate::bindings::base::netquarry::plugin::types,
             "netquarry:plugin/log@0.1.0": crate::bindings::base::netquarry::plugin::log,
             "netquarry:plugin/blocks.block-set": crate::dedup::BlockSetHandle,
+            "netquarry:plugin/blocks.structure-index": crate::dedup::StructureIndexHandle,
         },
     });
 }

@@ -118,7 +118,7 @@ impl Caller {
     }
 
     fn failure(&self, error: &wasmtime::Error, state: &State) -> CallFailure {
-        let Limits { fuel, memory, transfer, deadline } = self.limits;
+        let Limits { fuel, memory, transfer, deadline, .. } = self.limits;
         if let Some(wanted) = state.allowance.refused {
             return CallFailure::Memory { wanted, limit: memory };
         }

@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use netquarry_core::dedup::{
-    Banding, BlockSet, BlockSummary, Decisions, Hashing, KernelError, Removal, Restoration, Shingling, SimilarPair,
-    Structure,
+    Banding, BlockSet, BlockSummary, Criterion, Decisions, Follower, Hashing, KernelError, Removal, Restoration,
+    Shingling, SimilarPair, SimilarStructures, Structure,
 };
 use wasmtime::component::Resource;
 
@@ -28,6 +28,10 @@ pub struct DedupStrategy {
 #[expect(unreachable_pub, reason = "the generated bindings export it from their own module")]
 pub struct BlockSetHandle(Arc<dyn BlockSet>);
 
+/// What is behind the resource `structure-index`.
+#[expect(unreachable_pub, reason = "the generated bindings export it from their own module")]
+pub struct StructureIndexHandle(Arc<dyn SimilarStructures>);
+
 impl DedupStrategy {
     pub(crate) fn new(caller: ConfiguredCaller, instances: DedupStrategyPre<State>) -> Self {
         Self { caller, instances }
@@ -46,7 +50,7 @@ impl DedupStrategy {
     pub fn run(&self, blocks: &Arc<dyn BlockSet>) -> Result<Decisions, CallError> {
         let item = format!("{} blocks", blocks.len());
         let task = Task { stage: "deduplicate", item: &item };
-        let answer = self.caller.call(
+        let answer = self.caller.for_blocks(blocks.total()).call(
             task,
             |store| self.instances.instantiate(store),
             |instance, store, json| instance.call_configure(store, json),
@@ -133,6 +137,16 @@ impl State {
     }
 }
 
+/// Refuses an order in which a block comes twice.
+fn check_order(order: &[u32], count: u32) -> wasmtime::Result<()> {
+    let mut seen = vec![false; count as usize];
+    order.iter().try_for_each(|block| {
+        check_block(*block, count)?;
+        let is_new = !std::mem::replace(&mut seen[*block as usize], true);
+        is_new.then_some(()).ok_or_else(|| misuse(format!("block {block} comes twice in an order")))
+    })
+}
+
 fn check_block(block: u32, count: u32) -> wasmtime::Result<()> {
     if block < count { Ok(()) } else { Err(misuse(format!("there is no block {block} among {count}"))) }
 }
@@ -153,11 +167,24 @@ fn hashing(hashing: &blocks::Hashing) -> Result<Hashing, KernelError> {
     Hashing { family: hashing.family.parse()?, permutations: hashing.permutations }.check()
 }
 
-/// What the candidates among blocks are found with.
-fn candidates(options: &blocks::Shingling, banding: &blocks::Banding) -> Result<(Shingling, Banding), KernelError> {
+fn banding(banding: &blocks::Banding) -> Result<Banding, KernelError> {
     let hashing = hashing(&banding.hashing)?;
-    let banding = Banding { hashing, bands: banding.bands, rows: banding.rows }.check()?;
+    Banding { hashing, bands: banding.bands, rows: banding.rows }.check()
+}
+
+/// What the candidates among blocks are found with.
+fn candidates(options: &blocks::Shingling, bands: &blocks::Banding) -> Result<(Shingling, Banding), KernelError> {
+    let banding = banding(bands)?;
     Ok((shingling(options)?, banding))
+}
+
+fn criteria(options: &[blocks::Criterion]) -> Result<Vec<Criterion>, KernelError> {
+    let criterion = |criterion: &blocks::Criterion| {
+        Ok(Criterion { shingling: shingling(&criterion.shingling)?, similarity: criterion.similarity })
+    };
+    let criteria = options.iter().map(criterion).collect::<Result<Vec<_>, _>>()?;
+    Criterion::check(&criteria)?;
+    Ok(criteria)
 }
 
 /// Runs a kernel with checked options.
@@ -258,6 +285,30 @@ impl blocks::HostBlockSet for State {
         kernel(options.map(|(options, banding)| blocks.candidate_groups(&members, options, banding)))
     }
 
+    fn leaders(
+        &mut self,
+        handle: Resource<BlockSetHandle>,
+        order: Vec<u32>,
+        options: Vec<blocks::Criterion>,
+        bands: blocks::Banding,
+    ) -> Kernel<Vec<blocks::Follower>> {
+        let blocks = self.blocks(&handle)?;
+        check_order(&order, blocks.total())?;
+        let options = banding(&bands).and_then(|banding| Ok((criteria(&options)?, banding)));
+        let followers = options.map(|(criteria, banding)| blocks.leaders(&order, &criteria, banding));
+        kernel(followers.map(|followers| followers.into_iter().map(Into::into).collect()))
+    }
+
+    fn similar_groups(
+        &mut self,
+        handle: Resource<BlockSetHandle>,
+        members: Vec<u32>,
+        options: Vec<blocks::Criterion>,
+    ) -> Kernel<Vec<Vec<u32>>> {
+        let blocks = self.blocks_of(&handle, &members)?;
+        kernel(criteria(&options).map(|criteria| blocks.similar_groups(&members, &criteria)))
+    }
+
     fn jaccard(
         &mut self,
         handle: Resource<BlockSetHandle>,
@@ -294,21 +345,47 @@ impl blocks::HostBlockSet for State {
         Ok(blocks.structural_jaccard(block, &others))
     }
 
-    fn structural_pairs(
+    fn structure_index(
         &mut self,
         handle: Resource<BlockSetHandle>,
         members: Vec<u32>,
         threshold: f64,
-    ) -> wasmtime::Result<Vec<blocks::SimilarPair>> {
+    ) -> wasmtime::Result<Resource<StructureIndexHandle>> {
         let blocks = self.blocks_of(&handle, &members)?;
-        let pairs = blocks.structural_pairs(&members, threshold);
-        let converted = |SimilarPair { first, second, similarity }| blocks::SimilarPair { first, second, similarity };
-        Ok(pairs.into_iter().map(converted).collect())
+        let index = StructureIndexHandle(blocks.structure_index(&members, threshold).into());
+        Ok(self.resources.push(index)?)
     }
 
     fn drop(&mut self, handle: Resource<BlockSetHandle>) -> wasmtime::Result<()> {
         self.resources.delete(handle)?;
         Ok(())
+    }
+}
+
+impl blocks::HostStructureIndex for State {
+    fn similar(
+        &mut self,
+        handle: Resource<StructureIndexHandle>,
+        blocks: Vec<u32>,
+    ) -> wasmtime::Result<Vec<blocks::SimilarPair>> {
+        let index = Arc::clone(&self.resources.get(&handle)?.0);
+        if let Some(stranger) = blocks.iter().find(|block| !index.contains(**block)) {
+            return Err(misuse(format!("block {stranger} is not among those that the index was made of")));
+        }
+        let converted = |SimilarPair { first, second, similarity }| blocks::SimilarPair { first, second, similarity };
+        Ok(index.similar(&blocks).into_iter().map(converted).collect())
+    }
+
+    fn drop(&mut self, handle: Resource<StructureIndexHandle>) -> wasmtime::Result<()> {
+        self.resources.delete(handle)?;
+        Ok(())
+    }
+}
+
+impl From<Follower> for blocks::Follower {
+    fn from(follower: Follower) -> Self {
+        let Follower { block, leader, similarity } = follower;
+        Self { block, leader, similarity }
     }
 }
 

@@ -30,7 +30,7 @@ pub use crate::emit::{Emission, EmittedFile, SpecEmitter};
 pub use crate::error::{CallError, CallFailure, ConfigureError, LoadError, LogLevel, LogMessage, PluginIdentity};
 pub use crate::first_party::{EmbeddedComponent, first_party, first_party_registry};
 pub use crate::host::{HostError, HostOptions, PluginHost};
-pub use crate::limits::Limits;
+pub use crate::limits::{Limits, PerBlock};
 pub use crate::plugin::{Description, Kind, Plugin};
 pub use crate::registry::{Location, Registry, RegistryPlugin, RegistryVersion};
 pub use crate::shim::RepoShim;

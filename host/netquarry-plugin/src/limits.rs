@@ -18,6 +18,16 @@ pub struct Limits {
     /// A watchdog on wall time, for what fuel does not count. Far above what fuel allows, since a loaded machine is
     /// slow.
     pub deadline: Duration,
+    /// What a strategy gets on top for each block that it looks at, in one call for all of them.
+    pub per_block: PerBlock,
+}
+
+/// What one block more allows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PerBlock {
+    pub fuel: u64,
+    pub memory: usize,
+    pub deadline: Duration,
 }
 
 impl Limits {
@@ -27,10 +37,27 @@ impl Limits {
         const MEBIBYTE: usize = 1 << 20;
         let (fuel, memory, seconds) = match kind {
             Kind::DiscoveryRule | Kind::RepoShim | Kind::SpecEmitter => (2 * BILLION, 256 * MEBIBYTE, 120),
-            // It looks at the whole library in one call.
             Kind::DedupStrategy => (200 * BILLION, 1024 * MEBIBYTE, 1800),
         };
-        Self { fuel, memory, transfer: 128 * MEBIBYTE, deadline: Duration::from_secs(seconds) }
+        let per_block = match kind {
+            Kind::DiscoveryRule | Kind::RepoShim | Kind::SpecEmitter => PerBlock::default(),
+            // Of memory some twice what a summary takes.
+            Kind::DedupStrategy => PerBlock { fuel: 1_000_000, memory: 1024, deadline: Duration::from_millis(5) },
+        };
+        Self { fuel, memory, transfer: 128 * MEBIBYTE, deadline: Duration::from_secs(seconds), per_block }
+    }
+
+    /// Those of a call about so many blocks.
+    #[must_use]
+    pub fn for_blocks(self, count: u32) -> Self {
+        let Self { fuel, memory, transfer, deadline, per_block } = self;
+        Self {
+            fuel: fuel.saturating_add(per_block.fuel.saturating_mul(u64::from(count))),
+            memory: memory.saturating_add(per_block.memory.saturating_mul(count as usize)),
+            transfer,
+            deadline: deadline.saturating_add(per_block.deadline.saturating_mul(count)),
+            per_block,
+        }
     }
 }
 

@@ -192,6 +192,13 @@ impl ConfiguredCaller {
         &self.caller.plugin
     }
 
+    /// The same with the limits of a call about so many blocks.
+    pub(crate) fn for_blocks(&self, count: u32) -> Self {
+        let mut caller = self.clone();
+        caller.caller.limits = caller.caller.limits.for_blocks(count);
+        caller
+    }
+
     /// Makes an instance, configures it, and calls it once. `configure` and `ask` are calls of the instance that
     /// `instantiate` returns.
     pub(crate) fn call<I, R>(

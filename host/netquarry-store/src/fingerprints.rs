@@ -1,6 +1,7 @@
 //! What deduplication computed of codes, by the digests of what it was computed of.
 
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use netquarry_core::fingerprint::archive::FINGERPRINT_VERSION;
 use rusqlite::{Connection, OptionalExtension};
@@ -12,7 +13,7 @@ use crate::writer::BatchWriter;
 
 /// Fingerprints that may wait for the writer, of some kilobytes each.
 const QUEUE: usize = 512;
-/// A transaction that reads ends after so many queries, so that the log of what is written can be emptied.
+/// All transactions that read end after so many queries, so that the log of what is written can be emptied.
 const QUERIES: usize = 4096;
 
 /// The fingerprints that are stored. Queries share transactions for a while: a connection forgets the pages that it has read
@@ -21,6 +22,7 @@ pub struct StoredFingerprints {
     store: Store,
     /// Nothing was stored at the start.
     is_empty: bool,
+    queries: AtomicUsize,
     /// Those that no thread uses just now.
     open: Mutex<Vec<Snapshot>>,
 }
@@ -28,7 +30,8 @@ pub struct StoredFingerprints {
 /// A connection with an open transaction.
 struct Snapshot {
     connection: Connection,
-    queries: usize,
+    /// It ends with this turn of [`QUERIES`].
+    turn: usize,
 }
 
 impl StoredFingerprints {
@@ -40,14 +43,19 @@ impl StoredFingerprints {
         if self.is_empty {
             return Ok(None);
         }
-        let free = self.open.lock().expect("no panic while it is held").pop();
-        let mut snapshot = match free {
+        let number = self.queries.fetch_add(1, Ordering::Relaxed);
+        let turn = number / QUERIES;
+        let free = {
+            let mut open = self.open.lock().expect("no panic while it is held");
+            open.retain(|snapshot| snapshot.turn == turn);
+            open.pop()
+        };
+        let snapshot = match free {
             Some(snapshot) => snapshot,
-            None => Snapshot { connection: self.store.open_snapshot()?, queries: 0 },
+            None => Snapshot { connection: self.store.open_snapshot()?, turn },
         };
         let found = find(&snapshot.connection, key).map_err(|source| self.store.failed(source));
-        snapshot.queries += 1;
-        if snapshot.queries < QUERIES {
+        if self.queries.load(Ordering::Relaxed) / QUERIES == turn {
             self.open.lock().expect("no panic while it is held").push(snapshot);
         }
         found
@@ -73,7 +81,7 @@ impl Store {
     pub fn fingerprints(&self) -> Result<StoredFingerprints, StoreError> {
         let exists = "SELECT EXISTS (SELECT 1 FROM fingerprints)";
         let is_empty = !self.read(|connection| connection.query_row(exists, [], |row| row.get::<_, bool>(0)))?;
-        Ok(StoredFingerprints { store: self.clone(), is_empty, open: Mutex::default() })
+        Ok(StoredFingerprints { store: self.clone(), is_empty, queries: AtomicUsize::new(0), open: Mutex::default() })
     }
 
     /// Starts the thread that stores fingerprints while others are still computed. Those of other versions, which nothing finds

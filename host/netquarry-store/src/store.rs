@@ -13,6 +13,9 @@ use crate::schema::{self, Layout};
 /// How long a write waits for another process.
 pub const BUSY_TIMEOUT: Duration = Duration::from_secs(60);
 
+/// How long the log waits for those who read.
+const READERS_TIMEOUT: Duration = Duration::from_secs(1);
+
 /// An open index. Clones share its connections; all methods may be called from any thread.
 #[derive(Clone)]
 pub struct Store {
@@ -137,6 +140,18 @@ impl Store {
             let result = change(&transaction)?;
             transaction.commit()?;
             Ok(result)
+        };
+        run().map_err(|source| self.failed(source))
+    }
+
+    /// Moves what was written to the file, and has the log begin anew once those who read now are done. Where they take long
+    /// it stays for the next time.
+    pub(crate) fn empty_log(&self) -> Result<(), StoreError> {
+        let writer = self.shared.writer.lock().expect("no panic while writing");
+        let run = || {
+            writer.busy_timeout(READERS_TIMEOUT)?;
+            writer.pragma(None, "wal_checkpoint", "RESTART", |_| Ok(()))?;
+            writer.busy_timeout(self.shared.busy_timeout)
         };
         run().map_err(|source| self.failed(source))
     }

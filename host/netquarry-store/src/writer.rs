@@ -9,6 +9,8 @@ use crate::store::Store;
 /// A transaction of the writer ends after so many bytes or rows, so that another process gets its turn.
 const BATCH_BYTES: usize = 8 << 20;
 const BATCH_ROWS: usize = 2048;
+/// After so many bytes the log is emptied, whoever reads: SQLite does it by itself only where nobody does.
+const LOG_BYTES: usize = 16 << 20;
 
 /// Stores rows of one table. What was added is safe once [`Self::finish`] has returned; a process that is killed before
 /// keeps the batches that were done.
@@ -67,6 +69,7 @@ impl Drop for BatchWriter {
 }
 
 fn write_batches(store: &Store, insert: &str, receiver: &Receiver<Row>) -> Result<(), StoreError> {
+    let mut logged = 0;
     while let Ok(first) = receiver.recv() {
         let mut bytes = first.body.len();
         let mut batch = vec![first];
@@ -81,6 +84,11 @@ fn write_batches(store: &Store, insert: &str, receiver: &Receiver<Row>) -> Resul
             let mut statement = transaction.prepare_cached(insert)?;
             batch.iter().try_for_each(|Row { key, body }| statement.execute((key, body)).map(|_| ()))
         })?;
+        logged += bytes;
+        if logged >= LOG_BYTES {
+            store.empty_log()?;
+            logged = 0;
+        }
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use netquarry_core::facts::{FACTS_VERSION, FileFacts};
@@ -164,6 +165,31 @@ fn fingerprints_can_be_read_while_others_are_written() {
     assert!(is_there(&stored, 0));
     stored.release();
     assert!(is_there(&stored, 1), "a transaction of its own sees what is there now");
+}
+
+/// SQLite empties its log only where nobody reads, and here somebody always does.
+#[test]
+fn the_log_does_not_grow_while_many_read_and_one_writes() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    add_fingerprint(&store, 0);
+    let stored = store.fingerprints().expect("readable");
+    let writer = store.fingerprints_writer().expect("a thread");
+    let is_done = AtomicBool::new(false);
+    let logged = std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                while !is_done.load(Ordering::Relaxed) {
+                    assert!(stored.find(digest(0).0).expect("readable").is_some());
+                }
+            });
+        }
+        (1..6000).for_each(|number| writer.add(digest(number).0, &[7; 16 << 10]));
+        writer.finish().expect("stored");
+        is_done.store(true, Ordering::Relaxed);
+        fs::metadata(scratch.index().with_extension("sqlite-wal")).expect("there is a log").len()
+    });
+    assert!(logged < 60 << 20, "of 94 MiB that were written {} are in the log", logged >> 20);
 }
 
 #[test]

@@ -1,16 +1,15 @@
 //! Blocks whose normalised tokens are nearly the same.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use netquarry_sdk::dedup::{
-    Banding, BlockSummary, Blocks, Decisions, DedupStrategy, Hashing, Pair, Removal, Shingling,
+    Banding, BlockSummary, Blocks, Criterion, Decisions, DedupStrategy, Hashing, Removal, Shingling,
 };
 use netquarry_sdk::{ConfigurationError, Plugin};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use survivor::grouping::Groups;
-use survivor::{Criterion, compare, matched_prefix, summaries};
+use survivor::{compare, matched_prefix, summaries};
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -27,7 +26,7 @@ pub struct Configuration {
     #[schemars(range(min = 1))]
     pub keep: usize,
     /// What makes the block better that stays, in turn; where all are equal, the first one stays.
-    pub prefer: Vec<Criterion>,
+    pub prefer: Vec<survivor::Criterion>,
     /// Name prefixes, of which each one that is present in a component keeps a block at least.
     pub prefixes: Vec<String>,
     /// Consecutive tokens per shingle.
@@ -148,8 +147,6 @@ struct Corpus<'a> {
     summaries: Vec<BlockSummary>,
     /// Those that were asked for: most blocks are compared with none.
     families: RefCell<BTreeMap<u32, &'static str>>,
-    /// The numbers of shingles that are known, by block and by the position of the shingling.
-    sizes: RefCell<BTreeMap<(u32, usize), u32>>,
 }
 
 impl<'a> Corpus<'a> {
@@ -160,14 +157,7 @@ impl<'a> Corpus<'a> {
             width: configuration.shingle_width,
         };
         let shinglings = configuration.normalisations.iter().map(shingling).collect();
-        let (families, sizes) = Default::default();
-        Self { blocks, configuration, shinglings, summaries, families, sizes }
-    }
-
-    /// Groups of blocks whose signatures collide, directly or through others; each is ascending.
-    fn candidate_groups(&self) -> Result<Vec<Vec<u32>>, String> {
-        let all: Vec<u32> = (0..self.blocks.count()).collect();
-        self.blocks.candidate_groups(&all, &self.shinglings[0], &self.banding())
+        Self { blocks, configuration, shinglings, summaries, families: RefCell::default() }
     }
 
     fn banding(&self) -> Banding {
@@ -176,87 +166,59 @@ impl<'a> Corpus<'a> {
         Banding { hashing, bands: *bands, rows: *rows }
     }
 
+    /// What near-duplicates of a family have in common.
+    fn criteria(&self, family: Option<&str>) -> Vec<Criterion> {
+        let own = family.and_then(|family| self.configuration.family_thresholds.get(family));
+        let threshold = own.copied().unwrap_or(self.configuration.threshold);
+        let shared = self.shinglings.iter().map(|shingling| (shingling.clone(), threshold));
+        let floors = self.configuration.floors.iter().map(|floor| {
+            let shingling = Shingling { normalisation: floor.normalisation.clone(), width: 1 };
+            (shingling, floor.similarity)
+        });
+        shared.chain(floors).map(|(shingling, similarity)| Criterion { shingling, similarity }).collect()
+    }
+
     /// From the best block to the worst, each one that stays removes its near-duplicates.
     fn stars(&self) -> Result<Vec<Removal>, String> {
+        let all: Vec<u32> = (0..self.blocks.count()).collect();
         let mut removals = Vec::new();
-        for mut group in self.candidate_groups()? {
-            // What hangs together through others alone need not be compared, and grows by a square.
-            let mut candidates = self.candidates(&group)?;
-            group.sort_by(|first, second| self.compare(*first, *second));
-            let mut waiting: BTreeSet<u32> = group.iter().copied().collect();
-            for survivor in group {
-                if !waiting.remove(&survivor) {
-                    continue;
-                }
-                let mut others = candidates.remove(&survivor).unwrap_or_default();
-                others.retain(|other| waiting.contains(other));
-                for (block, similarity) in self.near(survivor, &others)? {
-                    if similarity.is_some() {
-                        waiting.remove(&block);
-                        removals.push(removal(block, survivor, similarity));
-                    }
-                }
+        for (family, mut order) in self.by_family(all) {
+            order.sort_by(|first, second| self.compare(*first, *second));
+            for follower in self.blocks.leaders(&order, &self.criteria(family), &self.banding())? {
+                let similarity = match &self.shinglings[..] {
+                    [_] => follower.similarity,
+                    _ => self.similarities(follower.block, &[follower.leader])?[0],
+                };
+                removals.push(removal(follower.block, follower.leader, similarity));
             }
         }
         Ok(removals)
-    }
-
-    /// For each block of a group those whose signatures collide with its own.
-    fn candidates(&self, group: &[u32]) -> Result<BTreeMap<u32, Vec<u32>>, String> {
-        let pairs = match group {
-            // Nothing but each other can have brought them together.
-            [first, second] => vec![Pair { first: *first, second: *second }],
-            group => self.blocks.candidate_pairs(group, &self.shinglings[0], &self.banding())?,
-        };
-        let mut candidates: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-        for Pair { first, second } in pairs {
-            candidates.entry(first).or_default().push(second);
-            candidates.entry(second).or_default().push(first);
-        }
-        Ok(candidates)
     }
 
     /// The best blocks of each component of near-duplicates stay.
     fn components(&self) -> Result<Vec<Removal>, String> {
+        let all: Vec<u32> = (0..self.blocks.count()).collect();
         let mut removals = Vec::new();
-        for candidates in self.candidate_groups()? {
-            let count = u32::try_from(candidates.len()).expect("blocks are numbered with 32 bits");
-            // By their places among the candidates.
-            let mut groups = Groups::new(count);
-            let first = self.first_equals(&candidates)?;
-            (0..).zip(&first).for_each(|(place, first)| groups.join(place, *first));
-            for (place, block) in (0..).zip(&candidates).filter(|(place, _)| first[*place as usize] == *place) {
-                // Whatever is joined already need not be compared: only the components matter.
-                let is_open = |other: &u32| first[*other as usize] == *other && !groups.are_joined(place, *other);
-                let others: Vec<u32> = (place + 1..count).filter(is_open).collect();
-                let blocks: Vec<u32> = others.iter().map(|other| candidates[*other as usize]).collect();
-                for ((_, similarity), other) in self.near(*block, &blocks)?.into_iter().zip(others) {
-                    if similarity.is_some() {
-                        groups.join(place, other);
-                    }
+        for candidates in self.blocks.candidate_groups(&all, &self.shinglings[0], &self.banding())? {
+            for (family, members) in self.by_family(candidates) {
+                for component in self.blocks.similar_groups(&members, &self.criteria(family))? {
+                    removals.extend(self.reduce(component)?);
                 }
-            }
-            let places: Vec<u32> = (0..count).collect();
-            for component in groups.of(&places) {
-                removals.extend(self.reduce(component.iter().map(|place| candidates[*place as usize]).collect())?);
             }
         }
         Ok(removals)
     }
 
-    /// For each candidate the place of the first one that is comparable to it and has the same shingles in all
-    /// normalisations.
-    fn first_equals(&self, candidates: &[u32]) -> Result<Vec<u32>, String> {
-        let mut keys: Vec<Vec<u32>> = vec![Vec::new(); candidates.len()];
-        for shingling in &self.shinglings {
-            let first = self.blocks.first_equals(candidates, shingling)?;
-            keys.iter_mut().zip(first).for_each(|(key, first)| key.push(first));
+    /// Ascending blocks by family; all together where families do not matter.
+    fn by_family(&self, blocks: Vec<u32>) -> BTreeMap<Option<&'static str>, Vec<u32>> {
+        if !self.configuration.families {
+            return BTreeMap::from([(None, blocks)]);
         }
-        let mut places = BTreeMap::new();
-        let first = (0..)
-            .zip(candidates.iter().zip(keys))
-            .map(|(place, (block, key))| *places.entry((self.family(*block), key)).or_insert(place));
-        Ok(first.collect())
+        let mut families: BTreeMap<_, Vec<u32>> = BTreeMap::new();
+        for block in blocks {
+            families.entry(Some(self.family(block))).or_default().push(block);
+        }
+        families
     }
 
     /// All but the best blocks of a component, each with the most similar one of those that stay.
@@ -278,59 +240,9 @@ impl<'a> Corpus<'a> {
             // Of equals the first, which is the best.
             let nearest = similarities.iter().zip(&kept).rev().max_by(|first, second| first.0.total_cmp(second.0));
             let (similarity, survivor) = nearest.expect("a block of each component stays");
-            removals.push(removal(block, *survivor, Some(*similarity)));
+            removals.push(removal(block, *survivor, *similarity));
         }
         Ok(removals)
-    }
-
-    /// The similarity of each of the others to the block where it reaches the block's threshold; none where it does not,
-    /// and for blocks of other families.
-    fn near(&self, block: u32, others: &[u32]) -> Result<Vec<(u32, Option<f64>)>, String> {
-        let is_comparable = |other: u32| self.family(block) == self.family(other);
-        let threshold = self.threshold(block);
-        let mut near: Vec<(u32, Option<f64>)> =
-            others.iter().map(|other| (*other, is_comparable(*other).then_some(1.0))).collect();
-        for shingling in 0..self.shinglings.len() {
-            let own = self.size(block, shingling)?;
-            for (other, similarity) in &mut near {
-                if similarity.is_some() && most_similar(own, self.size(*other, shingling)?) < threshold {
-                    *similarity = None;
-                }
-            }
-            let compared: Vec<u32> =
-                near.iter().filter(|(_, still)| still.is_some()).map(|(other, _)| *other).collect();
-            let similarities = self.blocks.jaccard(block, &compared, &self.shinglings[shingling])?;
-            let still = near.iter_mut().filter_map(|(_, similarity)| similarity.is_some().then_some(similarity));
-            for (least, similarity) in still.zip(similarities) {
-                *least = least.map(|least| least.min(similarity)).filter(|least| *least >= threshold);
-            }
-        }
-        for floor in &self.configuration.floors {
-            self.ask_for(floor, block, &mut near)?;
-        }
-        Ok(near)
-    }
-
-    /// Takes the similarity from those that share too little else with the block.
-    fn ask_for(&self, floor: &Floor, block: u32, near: &mut [(u32, Option<f64>)]) -> Result<(), String> {
-        let shingling = Shingling { normalisation: floor.normalisation.clone(), width: 1 };
-        let compared: Vec<u32> = near.iter().filter(|(_, still)| still.is_some()).map(|(other, _)| *other).collect();
-        let shared = self.blocks.jaccard(block, &compared, &shingling)?;
-        let still = near.iter_mut().filter(|(_, still)| still.is_some());
-        for ((_, similarity), shared) in still.zip(shared) {
-            *similarity = similarity.filter(|_| shared >= floor.similarity);
-        }
-        Ok(())
-    }
-
-    /// How many shingles a block has, asked once.
-    fn size(&self, block: u32, shingling: usize) -> Result<u32, String> {
-        if let Some(size) = self.sizes.borrow().get(&(block, shingling)) {
-            return Ok(*size);
-        }
-        let size = self.blocks.shingle_count(block, &self.shinglings[shingling])?;
-        self.sizes.borrow_mut().insert((block, shingling), size);
-        Ok(size)
     }
 
     /// The least similarity of each of the others to the block, over all normalisations.
@@ -343,15 +255,9 @@ impl<'a> Corpus<'a> {
         Ok(least)
     }
 
-    /// None where families do not matter.
-    fn family(&self, block: u32) -> Option<&'static str> {
+    fn family(&self, block: u32) -> &'static str {
         let found = || model_family::family(&self.summaries[block as usize].name, || self.blocks.code(block));
-        self.configuration.families.then(|| *self.families.borrow_mut().entry(block).or_insert_with(found))
-    }
-
-    fn threshold(&self, block: u32) -> f64 {
-        let own = self.family(block).and_then(|family| self.configuration.family_thresholds.get(family));
-        own.copied().unwrap_or(self.configuration.threshold)
+        self.families.borrow_mut().entry(block).or_insert_with(found)
     }
 
     fn compare(&self, first: u32, second: u32) -> std::cmp::Ordering {
@@ -360,14 +266,8 @@ impl<'a> Corpus<'a> {
     }
 }
 
-/// The greatest Jaccard similarity of sets of these sizes: the smaller one lies in the larger one.
-fn most_similar(first: u32, second: u32) -> f64 {
-    let (smaller, larger) = (first.min(second), first.max(second));
-    if larger == 0 { 1.0 } else { f64::from(smaller) / f64::from(larger) }
-}
-
-fn removal(block: u32, survivor: u32, similarity: Option<f64>) -> Removal {
-    Removal { block, survivor, reason: "lexical".to_owned(), similarity }
+fn removal(block: u32, survivor: u32, similarity: f64) -> Removal {
+    Removal { block, survivor, reason: "lexical".to_owned(), similarity: Some(similarity) }
 }
 
 netquarry_sdk::export!(Lexical as DedupStrategy);

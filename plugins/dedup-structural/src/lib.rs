@@ -91,6 +91,9 @@ impl DedupStrategy for Structural {
     }
 }
 
+/// So many blocks are looked up together.
+const BATCH: usize = 512;
+
 /// What is known and what is decided so far.
 struct Deciding<'a> {
     blocks: &'a dyn Blocks,
@@ -150,17 +153,28 @@ impl Deciding<'_> {
     /// Of each pair of near-duplicates the worse one goes, pair by pair in the order of the blocks, unless one of them
     /// is gone by then.
     fn remove_near(&mut self) -> Result<(), String> {
-        let mut pairs = self.blocks.structural_pairs(&self.members(), self.configuration.threshold);
-        for pair in &mut pairs {
-            if self.in_order(pair.first, pair.second).is_gt() {
-                (pair.first, pair.second) = (pair.second, pair.first);
+        let mut order = self.members();
+        let index = self.blocks.structure_index(&order, self.configuration.threshold);
+        order.sort_by(|first, second| self.in_order(*first, *second));
+        for batch in order.chunks(BATCH) {
+            let waiting: Vec<u32> = batch.iter().copied().filter(|block| !self.is_gone(*block)).collect();
+            for near in index.similar(&waiting).chunk_by(|one, other| one.first == other.first) {
+                self.remove_near_of(near)?;
             }
         }
-        let ranks = |pair: &SimilarPair| [pair.first, pair.second].map(|block| self.ranks[block as usize]);
-        pairs.sort_by_key(ranks);
-        for pair in pairs {
-            let is_gone = |block: u32| self.removed[block as usize].is_some();
-            if is_gone(pair.first) || is_gone(pair.second) || !self.are_close(pair.first, &[pair.second])?[0] {
+        Ok(())
+    }
+
+    /// `near` are the pairs of a block with all that are near it.
+    fn remove_near_of(&mut self, near: &[SimilarPair]) -> Result<(), String> {
+        let mut later: Vec<&SimilarPair> =
+            near.iter().filter(|pair| self.in_order(pair.first, pair.second).is_lt()).collect();
+        later.sort_by(|one, other| self.in_order(one.second, other.second));
+        for pair in later {
+            if self.is_gone(pair.first) {
+                break;
+            }
+            if self.is_gone(pair.second) || !self.are_close(pair.first, &[pair.second])?[0] {
                 continue;
             }
             let first_is_better = self.compare(pair.first, pair.second).is_le();
@@ -170,10 +184,14 @@ impl Deciding<'_> {
         Ok(())
     }
 
+    fn is_gone(&self, block: u32) -> bool {
+        self.removed[block as usize].is_some()
+    }
+
     /// The blocks that are still there and may be compared.
     fn members(&self) -> Vec<u32> {
         let may_be_compared = |block: &u32| {
-            self.removed[*block as usize].is_none()
+            !self.is_gone(*block)
                 && (self.configuration.compare_empty || !self.blocks.structure(*block).calls.is_empty())
         };
         (0..self.blocks.count()).filter(may_be_compared).collect()
@@ -194,8 +212,9 @@ impl Deciding<'_> {
         compare(&self.configuration.prefer, first, second)
     }
 
+    /// Blocks of one rank are in the order of their numbers.
     fn in_order(&self, first: u32, second: u32) -> std::cmp::Ordering {
-        self.ranks[first as usize].cmp(&self.ranks[second as usize])
+        self.ranks[first as usize].cmp(&self.ranks[second as usize]).then(first.cmp(&second))
     }
 
     fn remove(&mut self, block: u32, removed: Removed) {

@@ -7,7 +7,6 @@ use netquarry_sdk::dedup::{BlockSummary, Blocks};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub mod grouping;
 pub mod restoring;
 
 /// One thing in which a block can be better than another.

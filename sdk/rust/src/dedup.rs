@@ -1,10 +1,11 @@
 //! Strategies that decide which blocks are duplicates of others.
 
 use crate::Plugin;
-use crate::bindings::dedup_strategy::netquarry::plugin::blocks::BlockSet;
 pub use crate::bindings::dedup_strategy::netquarry::plugin::blocks::{
-    Banding, BlockSummary, Decisions, Hashing, Pair, Removal, Restoration, Shingling, SimilarPair, Structure,
+    Banding, BlockSummary, Criterion, Decisions, Follower, Hashing, Pair, Removal, Restoration, Shingling, SimilarPair,
+    Structure,
 };
+use crate::bindings::dedup_strategy::netquarry::plugin::blocks::{BlockSet, StructureIndex};
 
 /// A plugin of the kind `dedup-strategy`.
 pub trait DedupStrategy: Plugin {
@@ -70,6 +71,13 @@ pub trait Blocks {
         banding: &Banding,
     ) -> Result<Vec<Vec<u32>>, String>;
 
+    /// Clusters by leaders: from the first block of `order` to the last, each one follows the first leader that collides
+    /// with it in some band and has enough in common with it by all criteria, or leads itself. The followers.
+    fn leaders(&self, order: &[u32], criteria: &[Criterion], banding: &Banding) -> Result<Vec<Follower>, String>;
+
+    /// The members that have enough in common by all criteria, directly or through others; each group is ascending.
+    fn similar_groups(&self, members: &[u32], criteria: &[Criterion]) -> Result<Vec<Vec<u32>>, String>;
+
     /// Exact Jaccard similarity of the shingle sets of `block` and each of `others`.
     fn jaccard(&self, block: u32, others: &[u32], shingling: &Shingling) -> Result<Vec<f64>, String>;
 
@@ -82,8 +90,21 @@ pub trait Blocks {
     /// The Jaccard similarity of the structures of `block` and each of `others`; 0 for two empty ones.
     fn structural_jaccard(&self, block: u32, others: &[u32]) -> Vec<f64>;
 
-    /// Pairs of members whose structures reach the similarity; sorted.
-    fn structural_pairs(&self, members: &[u32], threshold: f64) -> Vec<SimilarPair>;
+    /// The structures of the members, to look for those of at least this similarity.
+    fn structure_index<'a>(&'a self, members: &[u32], threshold: f64) -> Box<dyn SimilarStructures + 'a>;
+}
+
+/// Structures of blocks, to look for similar ones.
+pub trait SimilarStructures {
+    /// For each of `blocks`, which are members, the other members that are similar enough, ascending; the block is the first
+    /// of each pair.
+    fn similar(&self, blocks: &[u32]) -> Vec<SimilarPair>;
+}
+
+impl SimilarStructures for StructureIndex {
+    fn similar(&self, blocks: &[u32]) -> Vec<SimilarPair> {
+        self.similar(blocks)
+    }
 }
 
 impl Blocks for BlockSet {
@@ -136,6 +157,14 @@ impl Blocks for BlockSet {
         self.candidate_groups(members, shingling, banding)
     }
 
+    fn leaders(&self, order: &[u32], criteria: &[Criterion], banding: &Banding) -> Result<Vec<Follower>, String> {
+        self.leaders(order, criteria, banding)
+    }
+
+    fn similar_groups(&self, members: &[u32], criteria: &[Criterion]) -> Result<Vec<Vec<u32>>, String> {
+        self.similar_groups(members, criteria)
+    }
+
     fn jaccard(&self, block: u32, others: &[u32], shingling: &Shingling) -> Result<Vec<f64>, String> {
         self.jaccard(block, others, shingling)
     }
@@ -152,7 +181,7 @@ impl Blocks for BlockSet {
         self.structural_jaccard(block, others)
     }
 
-    fn structural_pairs(&self, members: &[u32], threshold: f64) -> Vec<SimilarPair> {
-        self.structural_pairs(members, threshold)
+    fn structure_index<'a>(&'a self, members: &[u32], threshold: f64) -> Box<dyn SimilarStructures + 'a> {
+        Box::new(self.structure_index(members, threshold))
     }
 }

@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::dedup::{Banding, BlockSummary, Blocks, Hashing, Pair, Shingling, SimilarPair, Structure};
+use crate::dedup::{
+    Banding, BlockSummary, Blocks, Criterion, Follower, Hashing, Pair, Shingling, SimilarPair, SimilarStructures,
+    Structure,
+};
 
 /// Blocks in memory, with kernels that are simple to foresee: tokens are what blanks separate, every pair of members is
 /// a candidate, and the structure consists of the words that end in `(`.
@@ -50,6 +53,15 @@ impl MemoryBlocks {
         let tokens: Vec<&str> = self.text(block).split_whitespace().collect();
         let width = (width as usize).min(tokens.len()).max(1);
         tokens.windows(width).map(<[&str]>::to_vec).collect()
+    }
+
+    fn similarity(&self, first: u32, second: u32, shingling: &Shingling) -> f64 {
+        let [first, second] = [first, second].map(|block| self.shingles(block, shingling.width));
+        jaccard(&first, &second).unwrap_or(1.0)
+    }
+
+    fn are_alike(&self, first: u32, second: u32, criteria: &[Criterion]) -> bool {
+        criteria.iter().all(|criterion| self.similarity(first, second, &criterion.shingling) >= criterion.similarity)
     }
 }
 
@@ -109,9 +121,39 @@ impl Blocks for MemoryBlocks {
         Ok(if members.len() > 1 { vec![members.to_vec()] } else { Vec::new() })
     }
 
+    fn leaders(&self, order: &[u32], criteria: &[Criterion], _: &Banding) -> Result<Vec<Follower>, String> {
+        let mut leaders: Vec<u32> = Vec::new();
+        let mut followers = Vec::new();
+        for block in order {
+            match leaders.iter().find(|leader| self.are_alike(**leader, *block, criteria)) {
+                Some(leader) => {
+                    let similarity = self.similarity(*leader, *block, &criteria[0].shingling);
+                    followers.push(Follower { block: *block, leader: *leader, similarity });
+                }
+                None => leaders.push(*block),
+            }
+        }
+        Ok(followers)
+    }
+
+    fn similar_groups(&self, members: &[u32], criteria: &[Criterion]) -> Result<Vec<Vec<u32>>, String> {
+        let mut groups: Vec<Vec<u32>> = Vec::new();
+        for member in members {
+            let is_near = |group: &Vec<u32>| group.iter().any(|other| self.are_alike(*other, *member, criteria));
+            let (near, mut apart): (Vec<_>, Vec<_>) = groups.into_iter().partition(is_near);
+            let mut group: Vec<u32> = near.into_iter().flatten().collect();
+            group.push(*member);
+            group.sort_unstable();
+            apart.push(group);
+            groups = apart;
+        }
+        groups.retain(|group| group.len() > 1);
+        groups.sort_unstable();
+        Ok(groups)
+    }
+
     fn jaccard(&self, block: u32, others: &[u32], shingling: &Shingling) -> Result<Vec<f64>, String> {
-        let own = self.shingles(block, shingling.width);
-        Ok(others.iter().map(|other| jaccard(&own, &self.shingles(*other, shingling.width)).unwrap_or(1.0)).collect())
+        Ok(others.iter().map(|other| self.similarity(block, *other, shingling)).collect())
     }
 
     fn structure(&self, block: u32) -> Structure {
@@ -134,11 +176,25 @@ impl Blocks for MemoryBlocks {
         others.iter().map(|other| jaccard(&features(block), &features(*other)).unwrap_or(0.0)).collect()
     }
 
-    fn structural_pairs(&self, members: &[u32], threshold: f64) -> Vec<SimilarPair> {
+    fn structure_index<'a>(&'a self, members: &[u32], threshold: f64) -> Box<dyn SimilarStructures + 'a> {
+        Box::new(MemoryStructures { blocks: self, members: members.to_vec(), threshold })
+    }
+}
+
+struct MemoryStructures<'a> {
+    blocks: &'a MemoryBlocks,
+    members: Vec<u32>,
+    threshold: f64,
+}
+
+impl SimilarStructures for MemoryStructures<'_> {
+    fn similar(&self, blocks: &[u32]) -> Vec<SimilarPair> {
+        let all = blocks.iter().flat_map(|first| self.members.iter().map(move |second| (*first, *second)));
         let pair = |(first, second)| {
-            let similarity = self.structural_jaccard(first, &[second])[0];
+            let similarity = self.blocks.structural_jaccard(first, &[second])[0];
             SimilarPair { first, second, similarity }
         };
-        pairs(members).map(pair).filter(|pair| pair.similarity >= threshold).collect()
+        let others = all.filter(|(first, second)| first != second);
+        others.map(pair).filter(|pair| pair.similarity >= self.threshold).collect()
     }
 }

@@ -7,6 +7,7 @@ use petgraph::unionfind::UnionFind;
 use rayon::prelude::*;
 use sha1::{Digest, Sha1};
 
+use super::ragged::Ragged;
 use crate::dedup::{Banding, HashFamily, Hashing};
 
 /// NN-DUP's: what `datasketch` chooses for 256 permutations and a threshold of 0.85. The last 9 of 256 values stay
@@ -91,6 +92,11 @@ pub(super) fn candidate_groups(
             bucket.windows(2).for_each(|pair| _ = sets.union(pair[0], pair[1]));
         }
     }
+    groups(sets, count)
+}
+
+/// The places below `count` that belong together, of two at least, each ascending, in the order of their first ones.
+pub(super) fn groups(mut sets: UnionFind<usize>, count: usize) -> Vec<Vec<usize>> {
     let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     let mut first_of = HashMap::new();
     for place in 0..count {
@@ -98,6 +104,17 @@ pub(super) fn candidate_groups(
         groups.entry(first).or_default().push(place);
     }
     groups.into_values().filter(|group| group.len() > 1).collect()
+}
+
+/// The places of `count` members that agree in all rows of some band, band by band.
+pub(super) fn all_buckets(banding: Banding, keys_of: impl Fn(Range<usize>) -> Vec<Keys>) -> Ragged {
+    let mut all = Ragged::default();
+    for (bands, keys) in passes(banding, keys_of) {
+        let place = |place: usize| u32::try_from(place).expect("blocks are numbered with 32 bits");
+        let of_bands = (0..bands).flat_map(|band| buckets(&keys, band));
+        of_bands.for_each(|bucket| all.push(bucket.into_iter().map(place)));
+    }
+    all
 }
 
 #[cfg(test)]

@@ -1,18 +1,17 @@
 //! A [`BlockSet`] over codes, which computes what is asked for and keeps it.
 
 use std::borrow::Cow;
-use std::cell::LazyCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use petgraph::unionfind::UnionFind;
 use rayon::prelude::*;
 
 use super::archive::{Archive, ArchiveKey, Part};
 use super::banding::{self, Keys};
 use super::canonical;
+use super::clusters::Clustering;
 use super::memo::Memo;
 use super::minhash::{self, Signature};
 use super::region;
@@ -20,10 +19,11 @@ use super::shelf::{Shelf, ShelvedSet, ShelvedStructure, ShelvedSummary, Structur
 use super::shingles::Shingles;
 use super::statement::Rule;
 use super::statements::{self, Passages, Placed, Statements};
-use super::structure;
+use super::structure::{self, StructureIndex};
 use super::tokens::{NormalisedTokens, class_tokens, code_tokens, normalised_tokens, region_tokens};
 use crate::dedup::{
-    Banding, BlockSet, BlockSummary, CanonicalView, Code, Hashing, Normalisation, Shingling, SimilarPair, Structure,
+    Banding, BlockSet, BlockSummary, CanonicalView, Code, Criterion, Follower, Hashing, Normalisation, Shingling,
+    SimilarStructures, Structure,
 };
 
 /// Codes are read and tokens made anew whenever they are asked for. Sets of shingles, keys of bands and structures are made
@@ -128,30 +128,6 @@ impl CodeBlocks {
         Self { blocks, left: count, common: Arc::clone(&self.common) }
     }
 
-    /// Pairs of members by which everything hangs together that candidates of at least this similarity connect, directly or
-    /// through others; none is there that the others connect already.
-    pub fn links(&self, members: &[u32], shingling: Shingling, banding: Banding, similarity: f64) -> Vec<(u32, u32)> {
-        let mut sets = UnionFind::<usize>::new(members.len());
-        let mut links = Vec::new();
-        for (bands, keys) in banding::passes(banding, |bands| self.keys(members, shingling, banding, bands)) {
-            for band in 0..bands {
-                let is_new = |first, second| !banding::agree_before(&keys, band, first, second);
-                let shingles = |place: usize| self.shingles(members[place], shingling).get(self.shelf());
-                let is_link = |first: &Shingles, second: usize| {
-                    self.shingles(members[second], shingling).jaccard(self.shelf(), first) >= similarity
-                };
-                // A member is in one bucket only; what it is connected with may be in several.
-                let buckets = banding::buckets(&keys, band).into_par_iter();
-                let mut found: Vec<(usize, usize)> = buckets
-                    .flat_map_iter(|bucket| links_of_bucket(&bucket, &sets, is_new, shingles, is_link))
-                    .collect();
-                found.retain(|(first, second)| sets.union(*first, *second));
-                links.extend(found.into_iter().map(|(first, second)| (members[first], members[second])));
-            }
-        }
-        links
-    }
-
     /// Of how many blocks all that was asked for so far, and that is something, was in the archive.
     pub fn known(&self) -> usize {
         let is_known = |block: &&Arc<CodeBlock>| {
@@ -164,16 +140,22 @@ impl CodeBlocks {
         &self.blocks[block as usize]
     }
 
-    fn shelf(&self) -> &dyn Shelf {
+    pub(super) fn shelf(&self) -> &dyn Shelf {
         &*self.common.shelf
     }
 
-    fn shingles(&self, block: u32, shingling: Shingling) -> ShelvedSet {
+    pub(super) fn shingles(&self, block: u32, shingling: Shingling) -> ShelvedSet {
         self.block(block).shingles(shingling, &self.common)
     }
 
     /// For each member the keys of some bands.
-    fn keys(&self, members: &[u32], shingling: Shingling, banding: Banding, bands: Range<usize>) -> Vec<Keys> {
+    pub(super) fn keys(
+        &self,
+        members: &[u32],
+        shingling: Shingling,
+        banding: Banding,
+        bands: Range<usize>,
+    ) -> Vec<Keys> {
         let of_member = |member: &u32| {
             let mut keys = Keys::default();
             let all = self.block(*member).keys(shingling, banding, &self.common);
@@ -186,38 +168,6 @@ impl CodeBlocks {
     fn block_structure(&self, block: u32) -> ShelvedStructure {
         self.block(block).structure(&self.common)
     }
-}
-
-/// The pairs in a bucket that connect what nothing connects yet.
-fn links_of_bucket(
-    bucket: &[usize],
-    sets: &UnionFind<usize>,
-    is_new: impl Fn(usize, usize) -> bool,
-    shingles: impl Fn(usize) -> Shingles,
-    is_link: impl Fn(&Shingles, usize) -> bool,
-) -> Vec<(usize, usize)> {
-    let mut parts: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    bucket.iter().for_each(|place| parts.entry(sets.find(*place)).or_default().push(*place));
-    let mut links = Vec::new();
-    let mut joined: Vec<Vec<usize>> = Vec::new();
-    for mut part in parts.into_values() {
-        let link_to = |others: &[usize]| {
-            part.iter().find_map(|first| {
-                let own = LazyCell::new(|| shingles(*first));
-                let second = others.iter().find(|second| is_new(*first, **second) && is_link(&own, **second))?;
-                Some((*first, *second))
-            })
-        };
-        let found: Vec<Option<(usize, usize)>> = joined.iter().map(|others| link_to(others)).collect();
-        links.extend(found.iter().flatten());
-        let mut is_linked = found.iter().map(Option::is_some);
-        let (linked, apart): (Vec<_>, Vec<_>) =
-            joined.into_iter().partition(|_| is_linked.next().expect("there is one for each"));
-        joined = apart;
-        part.extend(linked.into_iter().flatten());
-        joined.push(part);
-    }
-    links
 }
 
 impl CodeBlock {
@@ -474,6 +424,14 @@ impl BlockSet for CodeBlocks {
         groups.into_iter().map(|group| group.into_iter().map(|place| members[place]).collect()).collect()
     }
 
+    fn leaders(&self, order: &[u32], criteria: &[Criterion], banding: Banding) -> Vec<Follower> {
+        Clustering::new(self, order, criteria).leaders(banding)
+    }
+
+    fn similar_groups(&self, members: &[u32], criteria: &[Criterion]) -> Vec<Vec<u32>> {
+        Clustering::new(self, members, criteria).groups()
+    }
+
     fn jaccard(&self, block: u32, others: &[u32], shingling: Shingling) -> Vec<f64> {
         let own = self.shingles(block, shingling).get(self.shelf());
         others.par_iter().map(|other| self.shingles(*other, shingling).jaccard(self.shelf(), &own)).collect()
@@ -492,10 +450,8 @@ impl BlockSet for CodeBlocks {
         others.par_iter().map(|other| structure::structural_jaccard(&own, &self.structure(*other))).collect()
     }
 
-    fn structural_pairs(&self, members: &[u32], threshold: f64) -> Vec<SimilarPair> {
-        let structures: Vec<Structure> = members.par_iter().map(|member| self.structure(*member)).collect();
-        let members: Vec<(u32, &Structure)> = members.iter().copied().zip(&structures).collect();
-        structure::structural_pairs(&members, threshold)
+    fn structure_index(&self, members: &[u32], threshold: f64) -> Box<dyn SimilarStructures> {
+        Box::new(StructureIndex::new(members, threshold, |member| self.structure(member)))
     }
 }
 
@@ -543,9 +499,8 @@ mod tests {
         assert!(blocks.jaccard(0, &[3], SHINGLING)[0] < 1.0);
         let digests = blocks.structure_digests(&[0, 1, 2, 3]);
         assert!(digests[0] == digests[2] && digests[0] == digests[3] && digests[0] != digests[1]);
-        let similar: Vec<_> =
-            blocks.structural_pairs(&[0, 1, 3], 0.9).iter().map(|pair| (pair.first, pair.second)).collect();
-        assert_eq!(similar, [(0, 3)]);
+        let similar = blocks.structure_index(&[0, 1, 3], 0.9).similar(&[0, 1, 3]);
+        assert_eq!(similar.iter().map(|pair| (pair.first, pair.second)).collect::<Vec<_>>(), [(0, 3), (3, 0)]);
     }
 
     /// One thread and several find the same, whoever computes first.
@@ -561,7 +516,7 @@ mod tests {
                 (
                     pairs,
                     blocks.structure_digests(&all),
-                    blocks.structural_pairs(&all, 0.9),
+                    blocks.structure_index(&all, 0.9).similar(&all),
                     blocks.signature(7, SHINGLING, NN_DUP.hashing),
                     blocks.candidate_groups(&all, SHINGLING, NN_DUP),
                 )
@@ -570,29 +525,6 @@ mod tests {
         let single = on(1);
         assert!(!single.0.is_empty() && !single.2.is_empty());
         assert_eq!(single, on(4));
-    }
-
-    /// What the links connect is what all similar pairs of candidates connect, and no link is too many.
-    #[test]
-    fn links_connect_what_similar_candidates_do() {
-        let shingling = Shingling { normalisation: Normalisation::Code, width: 3 };
-        let banding = Banding { bands: 32, rows: 4, ..NN_DUP };
-        let blocks = blocks((0..48).map(|number| class(["A", "B", "C"][number as usize % 3], 2 + number / 2, "")));
-        let members: Vec<u32> = (0..48).filter(|number| number % 5 != 0).collect();
-        let pairs = blocks.candidate_pairs(&members, shingling, banding);
-        for similarity in [0.5, 0.9, 0.97] {
-            let mut expected = UnionFind::<usize>::new(48);
-            let alike = |(first, second): &&(u32, u32)| blocks.jaccard(*first, &[*second], shingling)[0] >= similarity;
-            let alike: Vec<_> = pairs.iter().filter(alike).collect();
-            alike.iter().for_each(|(first, second)| _ = expected.union(*first as usize, *second as usize));
-            let links = blocks.links(&members, shingling, banding, similarity);
-            let mut found = UnionFind::<usize>::new(48);
-            assert!(links.iter().all(|(first, second)| found.union(*first as usize, *second as usize)), "{links:?}");
-            assert!(!links.is_empty(), "{similarity}");
-            for (first, second) in (0..48).flat_map(|first| (0..first).map(move |second| (first, second))) {
-                assert_eq!(found.equiv(first, second), expected.equiv(first, second), "{similarity}: {first} {second}");
-            }
-        }
     }
 
     #[test]

@@ -25,8 +25,11 @@ pub mod structure;
 pub mod tokens;
 
 mod canonical;
+mod clusters;
 mod datasketch;
 mod memo;
+mod prefixes;
+mod ragged;
 mod region;
 mod split;
 mod statement;

@@ -78,7 +78,7 @@ pub(super) struct ShelvedSet {
     count: u32,
 }
 
-type SetDigest = [u8; 16];
+pub(super) type SetDigest = [u8; 16];
 
 impl ShelvedSet {
     /// Of the hashes of a set, as [`bytes_of`] writes them.

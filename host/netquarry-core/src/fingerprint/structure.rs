@@ -1,13 +1,15 @@
 //! Structural fingerprints: what a code calls, how often, in which order, and with which hyperparameters.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
+use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
+use super::prefixes::{jaccard, most_similar, prefix_length};
+use super::ragged::Ragged;
 use super::region;
-use super::shingles::shared;
-use crate::dedup::{SimilarPair, Structure};
+use crate::dedup::{SimilarPair, SimilarStructures, Structure};
 use crate::syntax::{ArgumentValue, Outline};
 
 /// The keyword arguments that shape a layer.
@@ -122,11 +124,21 @@ fn quoted(text: &str) -> String {
     quoted
 }
 
-/// A feature of a structure: a call with its count, or a hyperparameter with its bucket.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// A feature of a structure: a call with its count, or a hyperparameter with its bucket. Two of them are the same where they
+/// are written the same.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Feature<'s> {
     Calls(&'s str, u32),
     Hyperparameter(&'s str, &'s str),
+}
+
+impl fmt::Display for Feature<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Calls(name, count) => write!(formatter, "{count} {name}"),
+            Self::Hyperparameter(name, bucket) => write!(formatter, "{name}={bucket}"),
+        }
+    }
 }
 
 fn features(structure: &Structure) -> BTreeSet<Feature<'_>> {
@@ -143,76 +155,100 @@ pub fn structural_jaccard(first: &Structure, second: &Structure) -> f64 {
     if union == 0 { 0.0 } else { shared as f64 / union as f64 }
 }
 
-/// The pairs of members with at least this Jaccard similarity over call counts and hyperparameters, both as sets; two
-/// empty structures have 0. Members are ascending by number; so are the pairs.
-///
-/// Two sets that are similar enough share one of their rarest features, so only members that share one are compared
-/// (prefix filtering: Bayardo, Ma and Srikant, "Scaling up all pairs similarity search", 2007).
-pub fn structural_pairs(members: &[(u32, &Structure)], threshold: f64) -> Vec<SimilarPair> {
-    let sets = ranked_features(members);
-    let mut pairs = Vec::new();
-    if threshold <= 0.0 {
-        for second in 0..sets.len() {
-            pairs.extend((0..second).filter_map(|first| similar_pair(members, &sets, first, second, threshold)));
-        }
-    } else {
-        let mut index: HashMap<u32, Vec<usize>> = HashMap::new();
-        for (second, set) in sets.iter().enumerate() {
-            let prefix = &set[..prefix_length(set.len(), threshold)];
-            let candidates: BTreeSet<usize> =
-                prefix.iter().filter_map(|rank| index.get(rank)).flatten().copied().collect();
-            pairs.extend(
-                candidates.into_iter().filter_map(|first| similar_pair(members, &sets, first, second, threshold)),
-            );
-            for rank in prefix {
-                index.entry(*rank).or_default().push(second);
+/// The structures of many blocks, to look for similar ones: of each in memory the features as numbers, and no name.
+pub(super) struct StructureIndex {
+    /// Ascending.
+    members: Vec<u32>,
+    threshold: f64,
+    /// For each member its features by rank, the rarest one first.
+    sets: Ragged,
+    /// For each rank the places of the members that have the feature among their rarest ones.
+    by_feature: Ragged,
+}
+
+/// So many structures are read together.
+const CHUNK: usize = 4096;
+
+impl StructureIndex {
+    /// `structure` gives that of a member. Pairs are similar from this Jaccard similarity on, over call counts and
+    /// hyperparameters, both as sets; two empty structures have 0.
+    pub(super) fn new(members: &[u32], threshold: f64, structure: impl Fn(u32) -> Structure + Sync) -> Self {
+        let mut numbers: HashMap<String, u32> = HashMap::new();
+        let mut frequencies: Vec<u32> = Vec::new();
+        let mut sets = Ragged::default();
+        for chunk in members.chunks(CHUNK) {
+            let named = |member: &u32| features(&structure(*member)).iter().map(ToString::to_string).collect();
+            let named: Vec<Vec<String>> = chunk.par_iter().map(named).collect();
+            for set in named {
+                sets.push(set.into_iter().map(|name| {
+                    let next = u32::try_from(frequencies.len()).expect("there are fewer features than characters");
+                    let number = *numbers.entry(name).or_insert(next);
+                    if number == next {
+                        frequencies.push(0);
+                    }
+                    frequencies[number as usize] += 1;
+                    number
+                }));
             }
         }
+        drop(numbers);
+        let ranks = ranks(&frequencies);
+        for place in 0..sets.len() {
+            let set = sets.get_mut(place);
+            set.iter_mut().for_each(|feature| *feature = ranks[*feature as usize]);
+            set.sort_unstable();
+        }
+        let prefixes: Ragged = sets.iter().map(|set| prefix(set, threshold).iter().copied()).collect();
+        let by_feature = prefixes.inverted(frequencies.len());
+        Self { members: members.to_vec(), threshold, sets, by_feature }
     }
-    pairs.sort_unstable_by_key(|pair| (pair.first, pair.second));
-    pairs
-}
 
-/// The features of each member as numbers, the rarest feature first.
-fn ranked_features(members: &[(u32, &Structure)]) -> Vec<Vec<u32>> {
-    let sets: Vec<BTreeSet<Feature<'_>>> = members.iter().map(|(_, structure)| features(structure)).collect();
-    let mut frequencies: BTreeMap<&Feature<'_>, usize> = BTreeMap::new();
-    for feature in sets.iter().flatten() {
-        *frequencies.entry(feature).or_default() += 1;
+    fn place(&self, block: u32) -> Option<usize> {
+        self.members.binary_search(&block).ok()
     }
-    let mut by_frequency: Vec<_> = frequencies.into_iter().collect();
-    by_frequency.sort_by_key(|(_, frequency)| *frequency);
-    let ranks: HashMap<&Feature<'_>, u32> = by_frequency.into_iter().map(|(feature, _)| feature).zip(0..).collect();
-    let ranked = sets.iter().map(|set| {
-        let mut set: Vec<u32> = set.iter().map(|feature| ranks[feature]).collect();
-        set.sort_unstable();
-        set
-    });
-    ranked.collect()
+
+    fn similar_to(&self, block: u32) -> Vec<SimilarPair> {
+        let place = self.place(block).expect("it is a member");
+        let own = self.sets.get(place);
+        let mut candidates: Vec<u32> = if self.threshold > 0.0 {
+            prefix(own, self.threshold).iter().flat_map(|rank| self.by_feature.get(*rank as usize)).copied().collect()
+        } else {
+            (0..).zip(&self.members).map(|(place, _)| place).collect()
+        };
+        candidates.sort_unstable();
+        candidates.dedup();
+        let pair = |candidate: u32| {
+            let (candidate, set) = (candidate as usize, self.sets.get(candidate as usize));
+            let is_possible = candidate != place && most_similar(own.len(), set.len()) >= self.threshold;
+            let similarity = is_possible.then(|| jaccard(own, set)).filter(|found| *found >= self.threshold)?;
+            Some(SimilarPair { first: block, second: self.members[candidate], similarity })
+        };
+        candidates.into_iter().filter_map(pair).collect()
+    }
 }
 
-/// Two sets of this similarity share at least `threshold * length` elements, so they cannot differ in more than the
-/// rest of either: one of its first `length - threshold * length + 1` is shared. Rounding errors make it one more.
-fn prefix_length(length: usize, threshold: f64) -> usize {
-    let shared = (threshold * length as f64 - 1e-9).ceil().max(0.0) as usize;
-    (length + 1).saturating_sub(shared.max(1)).min(length)
+impl SimilarStructures for StructureIndex {
+    fn contains(&self, block: u32) -> bool {
+        self.place(block).is_some()
+    }
+
+    fn similar(&self, blocks: &[u32]) -> Vec<SimilarPair> {
+        let found: Vec<Vec<SimilarPair>> = blocks.par_iter().map(|block| self.similar_to(*block)).collect();
+        found.concat()
+    }
 }
 
-fn similar_pair(
-    members: &[(u32, &Structure)],
-    sets: &[Vec<u32>],
-    first: usize,
-    second: usize,
-    threshold: f64,
-) -> Option<SimilarPair> {
-    let similarity = jaccard(&sets[first], &sets[second]);
-    (similarity >= threshold).then(|| SimilarPair { first: members[first].0, second: members[second].0, similarity })
+/// The place of each feature in the order from the rarest one on.
+fn ranks(frequencies: &[u32]) -> Vec<u32> {
+    let mut by_frequency: Vec<usize> = (0..frequencies.len()).collect();
+    by_frequency.sort_by_key(|feature| frequencies[*feature]);
+    let mut ranks = vec![0; frequencies.len()];
+    (0..).zip(by_frequency).for_each(|(rank, feature)| ranks[feature] = rank);
+    ranks
 }
 
-fn jaccard(first: &[u32], second: &[u32]) -> f64 {
-    let shared = shared(first, second);
-    let union = first.len() + second.len() - shared;
-    if union == 0 { 0.0 } else { shared as f64 / union as f64 }
+fn prefix(set: &[u32], threshold: f64) -> &[u32] {
+    &set[..prefix_length(set.len(), threshold)]
 }
 
 #[cfg(test)]
@@ -286,7 +322,7 @@ nn.Sequential(m(), *n(), key=o())()
 
     /// The filter against every pair.
     #[test]
-    fn structural_pairs_are_those_of_brute_force() {
+    fn similar_structures_are_those_of_brute_force() {
         let structures: Vec<Structure> = (0..60_u32)
             .map(|number| {
                 let layers =
@@ -295,22 +331,25 @@ nn.Sequential(m(), *n(), key=o())()
             })
             .collect();
         assert_eq!(structural_jaccard(&structures[0], &structures[13]), 0.0);
-        let members: Vec<(u32, &Structure)> = (100..).zip(&structures).collect();
+        let members: Vec<u32> = (100..160).collect();
+        let of = |member: u32| &structures[member as usize - 100];
         for threshold in [0.0, 0.1, 0.5, 0.75, 0.9, 0.95, 1.0] {
             let mut expected = Vec::new();
-            for (first, a) in &members {
-                for (second, b) in members.iter().filter(|(second, _)| second > first) {
-                    let structures = [a, b];
-                    let (a, b) = (features(a), features(b));
-                    let union = a.union(&b).count();
-                    let similarity = if union == 0 { 0.0 } else { a.intersection(&b).count() as f64 / union as f64 };
-                    assert_eq!(structural_jaccard(structures[0], structures[1]), similarity);
-                    if similarity >= threshold {
-                        expected.push(SimilarPair { first: *first, second: *second, similarity });
-                    }
+            for (first, second) in members.iter().flat_map(|first| members.iter().map(move |second| (*first, *second)))
+            {
+                let (a, b) = (features(of(first)), features(of(second)));
+                let union = a.union(&b).count();
+                let similarity = if union == 0 { 0.0 } else { a.intersection(&b).count() as f64 / union as f64 };
+                assert_eq!(structural_jaccard(of(first), of(second)), similarity);
+                if first != second && similarity >= threshold {
+                    expected.push(SimilarPair { first, second, similarity });
                 }
             }
-            assert_eq!(structural_pairs(&members, threshold), expected, "{threshold}");
+            let index = StructureIndex::new(&members, threshold, |member| of(member).clone());
+            assert_eq!(index.similar(&members), expected, "{threshold}");
+            let of_last: Vec<SimilarPair> = expected.into_iter().filter(|pair| pair.first == 159).collect();
+            assert_eq!(index.similar(&[159]), of_last);
+            assert!(index.contains(100) && !index.contains(99));
         }
     }
 }

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use netquarry_core::dedup::{Banding, BlockSet, Hashing, Shingling};
+use netquarry_core::dedup::{Banding, BlockSet, Criterion, Hashing, Shingling, SimilarStructures};
 use netquarry_core::discovery::{Ancestor, BaseClass, ClassDescription, MethodDescription};
 use netquarry_core::facts;
 use netquarry_core::record::{BlockRecord, Category, ParameterRecord, RecordSource};
 use netquarry_core::source::SourceKind;
 use netquarry_core::verdict::Evidence;
-use netquarry_sdk::dedup::{self, BlockSummary, Pair, SimilarPair, Structure};
+use netquarry_sdk::dedup::{self, BlockSummary, Follower, Pair, SimilarPair, Structure};
 use netquarry_sdk::discovery::{self, Method};
 use netquarry_sdk::emit::{self, Parameter, ParameterKind, Provenance};
 
@@ -29,6 +29,27 @@ fn hashing(hashing: &dedup::Hashing) -> Hashing {
 
 fn banding(banding: &dedup::Banding) -> Banding {
     Banding { hashing: hashing(&banding.hashing), bands: banding.bands, rows: banding.rows }
+}
+
+fn criteria(criteria: &[dedup::Criterion]) -> Vec<Criterion> {
+    let criterion = |criterion: &dedup::Criterion| Criterion {
+        shingling: shingling(&criterion.shingling),
+        similarity: criterion.similarity,
+    };
+    criteria.iter().map(criterion).collect()
+}
+
+struct Structures(Box<dyn SimilarStructures>);
+
+impl dedup::SimilarStructures for Structures {
+    fn similar(&self, blocks: &[u32]) -> Vec<SimilarPair> {
+        let pair = |pair: netquarry_core::dedup::SimilarPair| SimilarPair {
+            first: pair.first,
+            second: pair.second,
+            similarity: pair.similarity,
+        };
+        self.0.similar(blocks).into_iter().map(pair).collect()
+    }
 }
 
 impl dedup::Blocks for Blocks<'_> {
@@ -101,6 +122,25 @@ impl dedup::Blocks for Blocks<'_> {
         Ok(self.0.candidate_groups(members, shingling(options), banding(bands)))
     }
 
+    fn leaders(
+        &self,
+        order: &[u32],
+        options: &[dedup::Criterion],
+        bands: &dedup::Banding,
+    ) -> Result<Vec<Follower>, String> {
+        let followers = self.0.leaders(order, &criteria(options), banding(bands));
+        let converted = |follower: netquarry_core::dedup::Follower| Follower {
+            block: follower.block,
+            leader: follower.leader,
+            similarity: follower.similarity,
+        };
+        Ok(followers.into_iter().map(converted).collect())
+    }
+
+    fn similar_groups(&self, members: &[u32], options: &[dedup::Criterion]) -> Result<Vec<Vec<u32>>, String> {
+        Ok(self.0.similar_groups(members, &criteria(options)))
+    }
+
     fn jaccard(&self, block: u32, others: &[u32], options: &dedup::Shingling) -> Result<Vec<f64>, String> {
         Ok(self.0.jaccard(block, others, shingling(options)))
     }
@@ -123,14 +163,8 @@ impl dedup::Blocks for Blocks<'_> {
         self.0.structural_jaccard(block, others)
     }
 
-    fn structural_pairs(&self, members: &[u32], threshold: f64) -> Vec<SimilarPair> {
-        let pairs = self.0.structural_pairs(members, threshold);
-        let pair = |pair: netquarry_core::dedup::SimilarPair| SimilarPair {
-            first: pair.first,
-            second: pair.second,
-            similarity: pair.similarity,
-        };
-        pairs.into_iter().map(pair).collect()
+    fn structure_index<'a>(&'a self, members: &[u32], threshold: f64) -> Box<dyn dedup::SimilarStructures + 'a> {
+        Box::new(Structures(self.0.structure_index(members, threshold)))
     }
 }
 

@@ -3,15 +3,20 @@
 use std::time::Duration;
 
 use netquarry_plugin::api_version::{self, ApiVersion};
-use netquarry_plugin::{CallFailure, ConfigureError, Discovery, HostOptions, Limits, LoadError, PluginHost};
+use netquarry_plugin::{CallFailure, ConfigureError, Discovery, HostOptions, Limits, LoadError, PerBlock, PluginHost};
 use serde_json::json;
 
 use crate::guest::Guest;
 use crate::support::{emitted, host, module_class, record};
 
 /// Limits that a test reaches soon.
-const SMALL: Limits =
-    Limits { fuel: 10_000_000, memory: 16 << 20, transfer: 1 << 20, deadline: Duration::from_secs(60) };
+const SMALL: Limits = Limits {
+    fuel: 10_000_000,
+    memory: 16 << 20,
+    transfer: 1 << 20,
+    deadline: Duration::from_secs(60),
+    per_block: PerBlock { fuel: 0, memory: 0, deadline: Duration::ZERO },
+};
 
 fn host_with(limits: Limits) -> PluginHost {
     PluginHost::new(HostOptions { compiled_cache: None, limits: Some(limits) }).expect("this machine can run plugins")
