@@ -8,6 +8,7 @@ use netquarry_core::dedup::{
     Banding, BlockSet, BlockSummary, Criterion, Decisions, Follower, Hashing, KernelError, Removal, Restoration,
     Shingling, SimilarPair, SimilarStructures, Structure,
 };
+use serde_json::{Map, Value};
 use wasmtime::component::Resource;
 
 use crate::bindings::dedup_strategy::netquarry::plugin::blocks;
@@ -21,6 +22,7 @@ use crate::plugin::ConfiguredCaller;
 #[derive(Clone)]
 pub struct DedupStrategy {
     caller: ConfiguredCaller,
+    options: Map<String, Value>,
     instances: DedupStrategyPre<State>,
 }
 
@@ -33,8 +35,17 @@ pub struct BlockSetHandle(Arc<dyn BlockSet>);
 pub struct StructureIndexHandle(Arc<dyn SimilarStructures>);
 
 impl DedupStrategy {
-    pub(crate) fn new(caller: ConfiguredCaller, instances: DedupStrategyPre<State>) -> Self {
-        Self { caller, instances }
+    pub(crate) fn new(
+        caller: ConfiguredCaller,
+        options: Map<String, Value>,
+        instances: DedupStrategyPre<State>,
+    ) -> Self {
+        Self { caller, options, instances }
+    }
+
+    /// What it was configured with, and the defaults of the rest.
+    pub fn options(&self) -> &Map<String, Value> {
+        &self.options
     }
 
     pub fn plugin(&self) -> &PluginIdentity {

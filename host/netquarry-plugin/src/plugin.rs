@@ -4,7 +4,7 @@ use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use wasmtime::Store;
 use wasmtime::component::Component;
@@ -76,6 +76,17 @@ pub struct Description {
     pub configuration_schema: Value,
 }
 
+impl Description {
+    /// All options that hold with this configuration: what it leaves open has the schema's default.
+    fn options(&self, configuration: &Value) -> Map<String, Value> {
+        let properties = self.configuration_schema.get("properties").and_then(Value::as_object);
+        let default = |(name, schema): (&String, &Value)| Some((name.clone(), schema.get("default")?.clone()));
+        let mut options: Map<String, Value> = properties.into_iter().flatten().filter_map(default).collect();
+        options.extend(configuration.as_object().cloned().unwrap_or_default());
+        options
+    }
+}
+
 /// A component that fits its world, ready to be configured.
 #[derive(Clone)]
 pub struct Plugin {
@@ -142,7 +153,7 @@ impl Plugin {
         };
         let caller = self
             .configured(configuration, |store, json| instances.instantiate(&mut *store)?.call_configure(store, json))?;
-        Ok(DedupStrategy::new(caller, instances.clone()))
+        Ok(DedupStrategy::new(caller, self.description.options(configuration), instances.clone()))
     }
 
     /// The plugin as an emitter.

@@ -92,7 +92,13 @@ impl Spool {
         value.map_err(|error| self.unreadable(error))
     }
 
-    /// Whether everything could be kept and read that kernels asked for, as a [`Shelf`] or through a [`SpooledCode`].
+    /// Likewise, or nothing where it cannot be read: [`Self::check`] tells.
+    pub fn value_or_default<T: DeserializeOwned + Default>(&self, place: Spooled<T>) -> T {
+        self.value(place).unwrap_or_else(|problem| self.remember(problem))
+    }
+
+    /// Whether everything could be kept and read that kernels asked for, as a [`Shelf`] or through a [`SpooledCode`], or that
+    /// was read with [`Self::value_or_default`].
     ///
     /// # Errors
     /// Something could not, and nothing that was computed counts.

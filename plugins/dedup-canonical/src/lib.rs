@@ -6,7 +6,7 @@ use netquarry_sdk::dedup::{Blocks, Decisions, DedupStrategy, Removal, Shingling}
 use netquarry_sdk::{ConfigurationError, Plugin};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use survivor::{Criterion, compare, summaries};
+use survivor::{Criterion, Merits};
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -38,7 +38,7 @@ impl Plugin for Canonical {
 
 impl DedupStrategy for Canonical {
     fn deduplicate(&self, blocks: &dyn Blocks) -> Result<Decisions, String> {
-        let summaries = summaries(blocks);
+        let merits = Merits::of(blocks, &self.configuration.prefer);
         let all: Vec<u32> = (0..blocks.count()).collect();
         // The digest is one token.
         let digest = Shingling { normalisation: "canonical-digest".to_owned(), width: 1 };
@@ -48,11 +48,8 @@ impl DedupStrategy for Canonical {
         }
         let mut removals = Vec::new();
         for group in groups.values() {
-            let by_preference = |first: &&u32, second: &&u32| {
-                let [first, second] = [first, second].map(|block| &summaries[**block as usize]);
-                compare(&self.configuration.prefer, first, second)
-            };
-            let survivor = *group.iter().min_by(by_preference).expect("a group has a member");
+            let best = group.iter().min_by(|first, second| merits.compare(**first, **second));
+            let survivor = *best.expect("a group has a member");
             let others = group.iter().filter(|block| **block != survivor);
             removals.extend(others.map(|block| Removal {
                 block: *block,

@@ -6,7 +6,7 @@ use netquarry_sdk::dedup::{Blocks, Decisions, DedupStrategy, Removal, Shingling}
 use netquarry_sdk::{ConfigurationError, Plugin};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use survivor::{Criterion, compare, prefix_rank, summaries};
+use survivor::{Criterion, Merits, prefix_rank, summaries};
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -44,17 +44,18 @@ impl Plugin for Exact {
 impl DedupStrategy for Exact {
     fn deduplicate(&self, blocks: &dyn Blocks) -> Result<Decisions, String> {
         let Configuration { prefer, prefixes, .. } = &self.configuration;
-        let summaries = summaries(blocks);
-        let mut by_code: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
-        for (block, summary) in (0..).zip(&summaries) {
-            by_code.entry(&summary.sha256).or_default().push(block);
+        let merits = Merits::of(blocks, prefer);
+        let mut by_code: BTreeMap<String, Vec<u32>> = BTreeMap::new();
+        let mut ranks = Vec::new();
+        for (block, summary) in (0..).zip(summaries(blocks)) {
+            ranks.push(prefix_rank(&summary.name, prefixes));
+            by_code.entry(summary.sha256).or_default().push(block);
         }
         let mut removals = Vec::new();
         for group in self.equals(blocks, by_code.into_values().filter(|group| group.len() > 1))? {
             let best = group.iter().min_by(|first, second| {
-                let [first, second] = [first, second].map(|block| &summaries[**block as usize]);
-                let ranks = [first, second].map(|summary| prefix_rank(&summary.name, prefixes));
-                ranks[0].cmp(&ranks[1]).then_with(|| compare(prefer, first, second))
+                let [first_rank, second_rank] = [first, second].map(|block| ranks[**block as usize]);
+                first_rank.cmp(&second_rank).then_with(|| merits.compare(**first, **second))
             });
             let survivor = *best.expect("a group has a member");
             let others = group.iter().filter(|block| **block != survivor);

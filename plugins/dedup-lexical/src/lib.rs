@@ -3,13 +3,11 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use netquarry_sdk::dedup::{
-    Banding, BlockSummary, Blocks, Criterion, Decisions, DedupStrategy, Hashing, Removal, Shingling,
-};
+use netquarry_sdk::dedup::{Banding, Blocks, Criterion, Decisions, DedupStrategy, Hashing, Removal, Shingling};
 use netquarry_sdk::{ConfigurationError, Plugin};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use survivor::{compare, matched_prefix, summaries};
+use survivor::{Merits, matched_prefix, summaries};
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -144,20 +142,31 @@ struct Corpus<'a> {
     configuration: &'a Configuration,
     /// One for each normalisation; the first one finds the candidates.
     shinglings: Vec<Shingling>,
-    summaries: Vec<BlockSummary>,
+    merits: Merits,
+    /// Empty where neither families nor prefixes matter.
+    names: Vec<Box<str>>,
     /// Those that were asked for: most blocks are compared with none.
     families: RefCell<BTreeMap<u32, &'static str>>,
 }
 
 impl<'a> Corpus<'a> {
     fn read(blocks: &'a dyn Blocks, configuration: &'a Configuration) -> Self {
-        let summaries = summaries(blocks);
+        let Configuration { prefer, families, prefixes, .. } = configuration;
+        let is_named = *families || !prefixes.is_empty();
+        let names = if is_named { summaries(blocks).map(|summary| summary.name.into()).collect() } else { Vec::new() };
         let shingling = |normalisation: &String| Shingling {
             normalisation: normalisation.clone(),
             width: configuration.shingle_width,
         };
         let shinglings = configuration.normalisations.iter().map(shingling).collect();
-        Self { blocks, configuration, shinglings, summaries, families: RefCell::default() }
+        Self {
+            blocks,
+            configuration,
+            shinglings,
+            merits: Merits::of(blocks, prefer),
+            names,
+            families: RefCell::default(),
+        }
     }
 
     fn banding(&self) -> Banding {
@@ -183,7 +192,7 @@ impl<'a> Corpus<'a> {
         let all: Vec<u32> = (0..self.blocks.count()).collect();
         let mut removals = Vec::new();
         for (family, mut order) in self.by_family(all) {
-            order.sort_by(|first, second| self.compare(*first, *second));
+            order.sort_by(|first, second| self.merits.compare(*first, *second));
             for follower in self.blocks.leaders(&order, &self.criteria(family), &self.banding())? {
                 let similarity = match &self.shinglings[..] {
                     [_] => follower.similarity,
@@ -223,11 +232,11 @@ impl<'a> Corpus<'a> {
 
     /// All but the best blocks of a component, each with the most similar one of those that stay.
     fn reduce(&self, mut component: Vec<u32>) -> Result<Vec<Removal>, String> {
-        component.sort_by(|first, second| self.compare(*first, *second));
+        component.sort_by(|first, second| self.merits.compare(*first, *second));
         let keep = self.configuration.keep.min(component.len());
         let (kept, rest) = component.split_at(keep);
         let mut kept = kept.to_vec();
-        let prefix = |block: &u32| matched_prefix(&self.summaries[*block as usize].name, &self.configuration.prefixes);
+        let prefix = |block: &u32| matched_prefix(self.name(*block), &self.configuration.prefixes);
         let mut gone = Vec::new();
         for block in rest {
             let is_first_of_its_prefix =
@@ -256,13 +265,13 @@ impl<'a> Corpus<'a> {
     }
 
     fn family(&self, block: u32) -> &'static str {
-        let found = || model_family::family(&self.summaries[block as usize].name, || self.blocks.code(block));
+        let found = || model_family::family(self.name(block), || self.blocks.code(block));
         self.families.borrow_mut().entry(block).or_insert_with(found)
     }
 
-    fn compare(&self, first: u32, second: u32) -> std::cmp::Ordering {
-        let [first, second] = [first, second].map(|block| &self.summaries[block as usize]);
-        compare(&self.configuration.prefer, first, second)
+    /// Where names matter.
+    fn name(&self, block: u32) -> &str {
+        self.names.get(block as usize).map_or("", |name| name)
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use netquarry_sdk::dedup::{BlockSummary, Blocks, Decisions, DedupStrategy, Removal, Shingling, SimilarPair};
+use netquarry_sdk::dedup::{Blocks, Decisions, DedupStrategy, Removal, Shingling, SimilarPair};
 use netquarry_sdk::{ConfigurationError, Plugin};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use survivor::{Criterion, all_summaries, compare, summaries};
+use survivor::{Criterion, Merits, all_summaries};
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -81,7 +81,7 @@ impl DedupStrategy for Structural {
             blocks,
             configuration: &self.configuration,
             shingling,
-            summaries: summaries(blocks),
+            merits: Merits::of(blocks, &self.configuration.prefer),
             ranks: ranks(blocks, self.configuration.order),
             removed: vec![None; count as usize],
         };
@@ -99,7 +99,7 @@ struct Deciding<'a> {
     blocks: &'a dyn Blocks,
     configuration: &'a Configuration,
     shingling: Shingling,
-    summaries: Vec<BlockSummary>,
+    merits: Merits,
     /// Which block comes before which.
     ranks: Vec<u32>,
     removed: Vec<Option<Removed>>,
@@ -108,12 +108,11 @@ struct Deciding<'a> {
 fn ranks(blocks: &dyn Blocks, order: Order) -> Vec<u32> {
     let mut positions = blocks.positions();
     if order == Order::FirstCopy {
-        let summaries = all_summaries(blocks);
-        let mut first: BTreeMap<&str, u32> = BTreeMap::new();
-        for (summary, position) in summaries.iter().zip(&positions) {
-            first.entry(&summary.sha256).and_modify(|first| *first = (*first).min(*position)).or_insert(*position);
+        let mut first: BTreeMap<String, u32> = BTreeMap::new();
+        for (summary, position) in all_summaries(blocks).zip(&positions) {
+            first.entry(summary.sha256).and_modify(|first| *first = (*first).min(*position)).or_insert(*position);
         }
-        positions = summaries.iter().map(|summary| first[&*summary.sha256]).collect();
+        positions = all_summaries(blocks).map(|summary| first[&summary.sha256]).collect();
     }
     positions
 }
@@ -135,7 +134,7 @@ impl Deciding<'_> {
             by_structure.entry(digest).or_default().push(block);
         }
         for mut waiting in by_structure.into_values() {
-            waiting.sort_by(|first, second| self.compare(*first, *second).then(self.in_order(*first, *second)));
+            waiting.sort_by(|first, second| self.merits.compare(*first, *second).then(self.in_order(*first, *second)));
             while let Some((survivor, others)) = waiting.split_first() {
                 let (survivor, others) = (*survivor, others.to_vec());
                 let is_close = self.are_close(survivor, &others)?;
@@ -177,7 +176,7 @@ impl Deciding<'_> {
             if self.is_gone(pair.second) || !self.are_close(pair.first, &[pair.second])?[0] {
                 continue;
             }
-            let first_is_better = self.compare(pair.first, pair.second).is_le();
+            let first_is_better = self.merits.compare(pair.first, pair.second).is_le();
             let (better, worse) = if first_is_better { (pair.first, pair.second) } else { (pair.second, pair.first) };
             self.remove(worse, Removed { by: better, reason: "structural_near", similarity: pair.similarity });
         }
@@ -205,11 +204,6 @@ impl Deciding<'_> {
         }
         let similarities = self.blocks.jaccard(block, others, &self.shingling)?;
         Ok(similarities.into_iter().map(|similarity| similarity >= floor).collect())
-    }
-
-    fn compare(&self, first: u32, second: u32) -> std::cmp::Ordering {
-        let [first, second] = [first, second].map(|block| &self.summaries[block as usize]);
-        compare(&self.configuration.prefer, first, second)
     }
 
     /// Blocks of one rank are in the order of their numbers.

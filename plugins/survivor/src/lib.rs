@@ -34,37 +34,80 @@ pub enum Criterion {
 pub const DEFAULT: [Criterion; 5] =
     [Criterion::Level, Criterion::Priority, Criterion::Accuracy, Criterion::Shorter, Criterion::Identity];
 
-/// Compares two blocks by the criteria in turn: the smaller one is the better. Equal blocks keep their order.
-pub fn compare(criteria: &[Criterion], first: &BlockSummary, second: &BlockSummary) -> Ordering {
-    let by = |criterion: &Criterion| match criterion {
-        Criterion::Level => second.level.cmp(&first.level),
-        Criterion::Priority => second.priority.cmp(&first.priority),
-        Criterion::Accuracy => accuracy(second).total_cmp(&accuracy(first)),
-        Criterion::Longer => second.characters.cmp(&first.characters),
-        Criterion::Shorter => first.characters.cmp(&second.characters),
-        Criterion::Name => first.name.cmp(&second.name),
-        Criterion::Identity => first.id.cmp(&second.id),
-    };
-    criteria.iter().map(by).find(|ordering| ordering.is_ne()).unwrap_or(Ordering::Equal)
-}
-
-fn accuracy(summary: &BlockSummary) -> f64 {
-    summary.accuracy.unwrap_or(f64::NEG_INFINITY)
-}
-
-/// The summaries of all blocks that are left, fetched in pieces of a good size.
-pub fn summaries(blocks: &dyn Blocks) -> Vec<BlockSummary> {
+/// The summaries of all blocks that are left, fetched in pieces of a good size: a million of them are 300 MB.
+pub fn summaries(blocks: &dyn Blocks) -> impl Iterator<Item = BlockSummary> {
     summaries_up_to(blocks, blocks.count())
 }
 
 /// Likewise, and behind them those of the blocks that were removed.
-pub fn all_summaries(blocks: &dyn Blocks) -> Vec<BlockSummary> {
+pub fn all_summaries(blocks: &dyn Blocks) -> impl Iterator<Item = BlockSummary> {
     summaries_up_to(blocks, blocks.total())
 }
 
-fn summaries_up_to(blocks: &dyn Blocks, count: u32) -> Vec<BlockSummary> {
+fn summaries_up_to(blocks: &dyn Blocks, count: u32) -> impl Iterator<Item = BlockSummary> {
     const PIECE: u32 = 1000;
-    (0..count).step_by(PIECE as usize).flat_map(|start| blocks.summaries(start, PIECE.min(count - start))).collect()
+    (0..count).step_by(PIECE as usize).flat_map(move |start| blocks.summaries(start, PIECE.min(count - start)))
+}
+
+/// Which of the blocks that are left is better than another: of each one what the criteria ask for, and no more.
+pub struct Merits {
+    criteria: Vec<Criterion>,
+    merits: Vec<Merit>,
+}
+
+/// What is compared of a block.
+pub(crate) struct Merit {
+    priority: i32,
+    level: u8,
+    accuracy: f64,
+    characters: u64,
+    /// Empty where no criterion asks for it.
+    name: Box<str>,
+    /// Likewise.
+    id: Box<str>,
+}
+
+impl Merits {
+    pub fn of(blocks: &dyn Blocks, criteria: &[Criterion]) -> Self {
+        let mut merits = Vec::with_capacity(blocks.count() as usize);
+        merits.extend(summaries(blocks).map(|summary| Merit::new(summary, criteria)));
+        Self { criteria: criteria.to_vec(), merits }
+    }
+
+    /// The smaller one is the better. Equal blocks keep their order.
+    pub fn compare(&self, first: u32, second: u32) -> Ordering {
+        let [first, second] = [first, second].map(|block| &self.merits[block as usize]);
+        first.compare(second, &self.criteria)
+    }
+}
+
+impl Merit {
+    pub(crate) fn new(summary: BlockSummary, criteria: &[Criterion]) -> Self {
+        let text = |text: String, criterion| if criteria.contains(&criterion) { text.into() } else { Box::default() };
+        Self {
+            priority: summary.priority,
+            level: summary.level,
+            // None is worst.
+            accuracy: summary.accuracy.unwrap_or(f64::NEG_INFINITY),
+            characters: summary.characters,
+            name: text(summary.name, Criterion::Name),
+            id: text(summary.id, Criterion::Identity),
+        }
+    }
+
+    /// By the criteria in turn.
+    pub(crate) fn compare(&self, other: &Self, criteria: &[Criterion]) -> Ordering {
+        let by = |criterion: &Criterion| match criterion {
+            Criterion::Level => other.level.cmp(&self.level),
+            Criterion::Priority => other.priority.cmp(&self.priority),
+            Criterion::Accuracy => other.accuracy.total_cmp(&self.accuracy),
+            Criterion::Longer => other.characters.cmp(&self.characters),
+            Criterion::Shorter => self.characters.cmp(&other.characters),
+            Criterion::Name => self.name.cmp(&other.name),
+            Criterion::Identity => self.id.cmp(&other.id),
+        };
+        criteria.iter().map(by).find(|ordering| ordering.is_ne()).unwrap_or(Ordering::Equal)
+    }
 }
 
 /// Refuses what is no similarity, at this place of a configuration.
@@ -110,15 +153,17 @@ mod tests {
         blocks.add("long", "a b c d").level = 5;
         blocks.add("short", "a b").level = 5;
         blocks.add("accurate", "a").accuracy = Some(0.5);
-        let summaries = summaries(&blocks);
         let best = |criteria: &[Criterion]| {
-            let best = summaries.iter().min_by(|first, second| compare(criteria, first, second));
-            best.expect("there are some").name.clone()
+            let merits = Merits::of(&blocks, criteria);
+            (0..3)
+                .min_by(|first, second| merits.compare(*first, *second))
+                .map(|best| ["long", "short", "accurate"][best as usize])
         };
-        assert_eq!(best(&DEFAULT), "short");
-        assert_eq!(best(&NN_DUP), "accurate");
-        assert_eq!(best(&[Criterion::Longer]), "long");
-        assert_eq!(best(&[Criterion::Name]), "accurate");
+        assert_eq!(best(&DEFAULT), Some("short"));
+        assert_eq!(best(&NN_DUP), Some("accurate"));
+        assert_eq!(best(&[Criterion::Longer]), Some("long"));
+        assert_eq!(best(&[Criterion::Name]), Some("accurate"));
+        assert_eq!(best(&[]), Some("long"));
     }
 
     #[test]
@@ -126,8 +171,7 @@ mod tests {
         let mut blocks = MemoryBlocks::default();
         blocks.add("none", "a");
         blocks.add("some", "a").accuracy = Some(-3.0);
-        let summaries = summaries(&blocks);
-        assert_eq!(compare(&NN_DUP, &summaries[1], &summaries[0]), Ordering::Less);
+        assert_eq!(Merits::of(&blocks, &NN_DUP).compare(1, 0), Ordering::Less);
     }
 
     #[test]

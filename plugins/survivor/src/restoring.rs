@@ -1,11 +1,10 @@
 //! Bringing back what earlier strategies removed, prefix by prefix.
 
-use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use netquarry_sdk::dedup::{BlockSummary, Blocks, Decisions, Restoration};
 
-use crate::{Criterion, all_summaries, begins_with, compare, matched_prefix};
+use crate::{Criterion, Merit, all_summaries, begins_with, matched_prefix};
 
 /// What is left and what was removed, and what has come back so far.
 pub struct Restoring<'a> {
@@ -19,7 +18,7 @@ pub struct Restoring<'a> {
 
 impl<'a> Restoring<'a> {
     pub fn new(blocks: &'a dyn Blocks) -> Self {
-        let summaries = all_summaries(blocks);
+        let summaries = all_summaries(blocks).collect();
         let left = (0..blocks.count()).collect();
         Self { blocks, summaries, positions: blocks.positions(), left, restorations: Vec::new() }
     }
@@ -74,15 +73,12 @@ impl<'a> Restoring<'a> {
         let codes: BTreeSet<&str> = self.left.iter().map(|block| code(*block)).collect();
         let is_eligible =
             |block: &u32| !self.left.contains(block) && self.begins(*block, prefix) && !codes.contains(code(*block));
-        let mut found: Vec<u32> = (self.blocks.count()..self.blocks.total()).filter(is_eligible).collect();
-        found.sort_by(|first, second| self.compare(prefer, *first, *second));
-        found
-    }
-
-    fn compare(&self, prefer: &[Criterion], first: u32, second: u32) -> Ordering {
-        let [better, worse] = [first, second].map(|block| &self.summaries[block as usize]);
-        let place = |block: u32| self.positions[block as usize];
-        compare(prefer, better, worse).then(place(first).cmp(&place(second)))
+        let found = (self.blocks.count()..self.blocks.total()).filter(is_eligible);
+        let merit = |block: u32| Merit::new(self.summaries[block as usize].clone(), prefer);
+        let mut found: Vec<(Merit, u32, u32)> =
+            found.map(|block| (merit(block), self.positions[block as usize], block)).collect();
+        found.sort_by(|(first, came, _), (second, other, _)| first.compare(second, prefer).then(came.cmp(other)));
+        found.into_iter().map(|(.., block)| block).collect()
     }
 
     fn begins(&self, block: u32, prefix: &str) -> bool {

@@ -11,7 +11,7 @@ use super::blocks::CodeBlocks;
 use super::prefixes::{Frequencies, first_shared, most_similar};
 use super::ragged::Ragged;
 use super::shelf::SetDigest;
-use super::shingles::Shingles;
+use super::shingles::{Shingles, jaccard};
 use crate::dedup::{Banding, Criterion, Follower, Shingling};
 
 /// Blocks that are compared by criteria, by their places.
@@ -30,8 +30,6 @@ pub(super) struct Clustering<'a> {
 const FEW: usize = 8;
 /// So many buckets are looked at together.
 const BATCH: usize = 4096;
-/// So many candidates are compared by one thread.
-const CANDIDATES: usize = 64;
 
 impl<'a> Clustering<'a> {
     /// # Panics
@@ -93,13 +91,15 @@ impl<'a> Clustering<'a> {
         let buckets_of = buckets.inverted(members.len());
         // By bucket and by the order of the members.
         let mut leaders: Vec<Vec<usize>> = vec![Vec::new(); buckets.len()];
+        let mut sets = RecentSets::new(self);
         let mut followers = Vec::new();
         for (place, member) in members.iter().enumerate() {
             let own = buckets_of.get(place).iter().map(|bucket| *bucket as usize);
             let mut candidates: Vec<usize> = own.clone().flat_map(|bucket| &leaders[bucket]).copied().collect();
             candidates.sort_unstable();
             candidates.dedup();
-            match self.first_alike(*member, candidates.iter().map(|leader| members[*leader]).collect()) {
+            candidates.retain(|leader| self.may_be_alike(members[*leader], *member));
+            match sets.first_alike(*member, candidates.iter().map(|leader| members[*leader])) {
                 Some((leader, similarity)) => {
                     followers.push((part[place], Follower { block: *member, leader, similarity }));
                 }
@@ -107,15 +107,6 @@ impl<'a> Clustering<'a> {
             }
         }
         followers
-    }
-
-    /// The first of the candidates that has enough in common with the member, and how much by the first criterion.
-    fn first_alike(&self, member: u32, candidates: Vec<u32>) -> Option<(u32, f64)> {
-        let (first, _) = candidates.split_first()?;
-        let own = self.sets(member);
-        // Most often there is one, and it is the first.
-        let among = |candidate: u32| Some((candidate, self.alike(&own, candidate)?));
-        among(*first).or_else(|| candidates.into_par_iter().with_min_len(CANDIDATES).find_map_first(among))
     }
 
     /// Pairs of places that connect what has enough in common in a part.
@@ -126,11 +117,15 @@ impl<'a> Clustering<'a> {
         };
         let mut links = Vec::new();
         let distinct = self.distinct(part, &mut links);
-        let sets = |place: usize| self.sets(self.members[distinct[place]]);
-        let is_link = |own: &Vec<Shingles>, other: usize| self.alike(own, self.members[distinct[other]]).is_some();
+        let member = |place: usize| self.members[distinct[place]];
+        let read = |place: usize| self.sets(member(place));
+        let is_link = |first: &Vec<Shingles>, second: &Vec<Shingles>| self.alike(first, second).is_some();
         let mut connected = UnionFind::<usize>::new(distinct.len());
         let mut connect = |buckets: Vec<Vec<usize>>, is_new: &(dyn Fn(usize, usize, usize) -> bool + Sync)| {
-            let found = connect(buckets, &mut connected, is_new, sets, is_link);
+            let is_possible = |bucket: usize, first: usize, second: usize| {
+                is_new(bucket, first, second) && self.may_be_alike(member(first), member(second))
+            };
+            let found = connect(buckets, &mut connected, is_possible, read, is_link);
             links.extend(found.into_iter().map(|(first, second)| (distinct[first], distinct[second])));
         };
         if distinct.len() <= FEW || narrowest.similarity <= 0.0 {
@@ -191,21 +186,59 @@ impl<'a> Clustering<'a> {
         self.open.iter().map(|criterion| self.blocks.shingles(block, criterion.shingling).get(shelf)).collect()
     }
 
-    /// How much a block with these sets has in common with another one by the first criterion, if it is enough by all.
-    fn alike(&self, own: &[Shingles], other: u32) -> Option<f64> {
-        let mut by_first = None;
-        for (own, Criterion { shingling, similarity: least }) in own.iter().zip(&self.open) {
-            let other = self.blocks.shingles(other, *shingling);
-            if most_similar(own.hashes().len(), other.len()) < *least {
-                return None;
+    /// Whether the sizes of their sets allow that two blocks have enough in common.
+    fn may_be_alike(&self, first: u32, second: u32) -> bool {
+        self.open.iter().all(|Criterion { shingling, similarity }| {
+            let [first, second] = [first, second].map(|block| self.blocks.shingles(block, *shingling).len());
+            most_similar(first, second) >= *similarity
+        })
+    }
+
+    /// How much two blocks with these sets have in common by the first criterion, if it is enough by all.
+    fn alike(&self, first: &[Shingles], second: &[Shingles]) -> Option<f64> {
+        let mut similarities = first.iter().zip(second).map(|(first, second)| jaccard(first, second)).zip(&self.open);
+        let by_first = similarities.next().filter(|(found, least)| *found >= least.similarity);
+        let by_first = if self.open.is_empty() { 1.0 } else { by_first?.0 };
+        let is_enough = similarities.all(|(found, least)| found >= least.similarity);
+        is_enough.then_some(if self.first.similarity >= 1.0 { 1.0 } else { by_first })
+    }
+}
+
+/// Sets of blocks that are compared often, so that they need not be read again.
+struct RecentSets<'a> {
+    clustering: &'a Clustering<'a>,
+    sets: HashMap<u32, Vec<Shingles>>,
+    /// How many shingles there are in them.
+    size: usize,
+}
+
+impl<'a> RecentSets<'a> {
+    /// So many shingles are kept.
+    const MOST: usize = 1 << 20;
+
+    fn new(clustering: &'a Clustering<'a>) -> Self {
+        Self { clustering, sets: HashMap::new(), size: 0 }
+    }
+
+    /// The first of the candidates that has enough in common with the member, and how much by the first criterion.
+    fn first_alike(&mut self, member: u32, candidates: impl Iterator<Item = u32>) -> Option<(u32, f64)> {
+        let own = LazyCell::new(|| self.clustering.sets(member));
+        let mut first = None;
+        for candidate in candidates {
+            let sets = self.sets.entry(candidate).or_insert_with(|| {
+                let sets = self.clustering.sets(candidate);
+                self.size += sets.iter().map(|set| set.hashes().len()).sum::<usize>();
+                sets
+            });
+            if let Some(similarity) = self.clustering.alike(&own, sets) {
+                first = Some((candidate, similarity));
+                break;
             }
-            let similarity = other.jaccard(self.blocks.shelf(), own);
-            if similarity < *least {
-                return None;
-            }
-            by_first.get_or_insert(similarity);
         }
-        if self.first.similarity >= 1.0 { Some(1.0) } else { by_first }
+        if self.size > Self::MOST {
+            (self.sets, self.size) = (HashMap::new(), 0);
+        }
+        first
     }
 }
 
@@ -213,61 +246,67 @@ impl CodeBlocks {
     /// Pairs of members by which everything hangs together that candidates of at least this similarity connect, directly or
     /// through others; none is there that the others connect already.
     pub fn links(&self, members: &[u32], shingling: Shingling, banding: Banding, similarity: f64) -> Vec<(u32, u32)> {
-        let shingles = |place: usize| self.shingles(members[place], shingling).get(self.shelf());
-        let is_link = |first: &Shingles, second: usize| {
-            self.shingles(members[second], shingling).jaccard(self.shelf(), first) >= similarity
-        };
+        let set = |place: usize| self.shingles(members[place], shingling);
+        let read = |place: usize| set(place).get(self.shelf());
+        let is_link = |first: &Shingles, second: &Shingles| jaccard(first, second) >= similarity;
         let mut sets = UnionFind::<usize>::new(members.len());
         let mut links = Vec::new();
         for (bands, keys) in banding::passes(banding, |bands| self.keys(members, shingling, banding, bands)) {
             for band in 0..bands {
-                let is_new = |_, first, second| !banding::agree_before(&keys, band, first, second);
-                links.extend(connect(banding::buckets(&keys, band), &mut sets, &is_new, shingles, is_link));
+                let is_possible = |_, first, second| {
+                    !banding::agree_before(&keys, band, first, second)
+                        && most_similar(set(first).len(), set(second).len()) >= similarity
+                };
+                links.extend(connect(banding::buckets(&keys, band), &mut sets, is_possible, read, is_link));
             }
         }
         links.into_iter().map(|(first, second)| (members[first], members[second])).collect()
     }
 }
 
-/// The pairs in buckets that connect what nothing connects yet. `is_new` says of a pair whether it was in no bucket before,
-/// by the place of this one; `own` is what `is_link` compares a second one with.
+/// The pairs in buckets that connect what nothing connects yet. `is_possible` says of a pair whether it may be a link and was
+/// in no bucket before, by the place of this one; what `read` gives of two `is_link` compares.
 fn connect<S>(
     buckets: Vec<Vec<usize>>,
     sets: &mut UnionFind<usize>,
-    is_new: &(dyn Fn(usize, usize, usize) -> bool + Sync),
-    own: impl Fn(usize) -> S + Sync,
-    is_link: impl Fn(&S, usize) -> bool + Sync,
+    is_possible: impl Fn(usize, usize, usize) -> bool + Sync,
+    read: impl Fn(usize) -> S + Sync,
+    is_link: impl Fn(&S, &S) -> bool + Sync,
 ) -> Vec<(usize, usize)> {
     let before = &*sets;
     let links = |(number, bucket): (usize, Vec<usize>)| {
-        links_of_bucket(&bucket, before, |first, second| is_new(number, first, second), &own, &is_link)
+        links_of_bucket(&bucket, before, |first, second| is_possible(number, first, second), &read, &is_link)
     };
     let mut found: Vec<(usize, usize)> = buckets.into_par_iter().enumerate().flat_map_iter(links).collect();
     found.retain(|(first, second)| sets.union(*first, *second));
     found
 }
 
-/// The pairs in a bucket that connect what nothing connects yet.
+/// The pairs in a bucket that connect what nothing connects yet. Each of its members is read once at most.
 fn links_of_bucket<S>(
     bucket: &[usize],
     sets: &UnionFind<usize>,
-    is_new: impl Fn(usize, usize) -> bool,
-    own: impl Fn(usize) -> S,
-    is_link: impl Fn(&S, usize) -> bool,
+    is_possible: impl Fn(usize, usize) -> bool,
+    read: impl Fn(usize) -> S,
+    is_link: impl Fn(&S, &S) -> bool,
 ) -> Vec<(usize, usize)> {
+    let cells: Vec<LazyCell<S, _>> = bucket.iter().map(|place| LazyCell::new(|| read(*place))).collect();
+    // By their positions in the bucket.
     let mut parts: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    bucket.iter().for_each(|place| parts.entry(sets.find(*place)).or_default().push(*place));
+    (0..bucket.len()).for_each(|member| parts.entry(sets.find(bucket[member])).or_default().push(member));
+    let is_link = |first: usize, second: usize| {
+        is_possible(bucket[first], bucket[second]) && is_link(&cells[first], &cells[second])
+    };
     let mut links = Vec::new();
     let mut joined: Vec<Vec<usize>> = Vec::new();
     for mut part in parts.into_values() {
-        let link_to = |others: &[usize]| {
+        let link_to = |others: &Vec<usize>| {
             part.iter().find_map(|first| {
-                let own = LazyCell::new(|| own(*first));
-                let second = others.iter().find(|second| is_new(*first, **second) && is_link(&own, **second))?;
-                Some((*first, *second))
+                let second = others.iter().find(|second| is_link(*first, **second))?;
+                Some((bucket[*first], bucket[*second]))
             })
         };
-        let found: Vec<Option<(usize, usize)>> = joined.iter().map(|others| link_to(others)).collect();
+        let found: Vec<Option<(usize, usize)>> = joined.iter().map(link_to).collect();
         links.extend(found.iter().flatten());
         let mut is_linked = found.iter().map(Option::is_some);
         let (linked, apart): (Vec<_>, Vec<_>) =

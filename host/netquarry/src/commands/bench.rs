@@ -137,7 +137,7 @@ impl Bench<'_> {
         let contenders = contenders(&context.spool, candidates, &assembled);
         let kernels = Kernels { pool: &context.pool, spool: &context.spool, archive: Arc::new(Forgetful) };
         self.measure(&mut into, "curate, without verdicts", as_amount(contenders.len()), "blocks/s", || {
-            Ok(curate(&kernels, self.quiet, &plugins.dedup, &contenders))
+            Ok(curate(&kernels, self.quiet, &plugins.dedup, &contenders[..]))
         })?;
         Ok(into.0)
     }

@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 
-use netquarry_core::dedup::BlockSet as _;
+use netquarry_core::dedup::{BlockSet as _, BlockSummary};
 use netquarry_core::record::DedupDecision;
 use serde::Serialize;
 
-use crate::driver::curate::Curated;
+use crate::driver::curate::{Contenders as _, Curated};
 use crate::library::folder::{Content, Files};
-use crate::models::{Model, Models};
+use crate::models::Models;
 use crate::report;
-use crate::spool::Spool;
+use crate::spool::{Spool, Spooled};
 
 mod figures;
 mod nn_dup;
@@ -53,13 +53,13 @@ pub struct Curation<'a> {
 
 /// One line of [`DECISIONS`].
 #[derive(Serialize)]
-struct Decision<'a> {
-    block: &'a str,
+struct Decision {
+    block: String,
     #[serde(flatten)]
     decision: DedupDecision,
     /// The first one of the models that stay and are alike.
     #[serde(skip_serializing_if = "Option::is_none")]
-    family: Option<&'a str>,
+    family: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     split: Option<Split>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -84,7 +84,7 @@ impl<'a> Curation<'a> {
                 (kept, families, splits)
             }
         };
-        let weight = |place: &usize| (*place, weights::weight(&models.models[*place].contender.name, upweights));
+        let weight = |place: &usize| (*place, weights::weight(&blocks.summary(number(*place)).name, upweights));
         let weights = (!upweights.is_empty()).then(|| kept.iter().map(weight).collect());
         Self { models, curated, kept, families, splits, weights, layout }
     }
@@ -115,30 +115,30 @@ impl<'a> Curation<'a> {
         files
     }
 
-    fn weighted(&self, place: usize, weight: f64) -> weights::Weighted<'_> {
-        let model = self.model(place);
+    fn weighted(&self, place: usize, weight: f64) -> weights::Weighted {
+        let BlockSummary { id, name, .. } = self.summary(place);
         let id = match self.layout {
-            Layout::Netquarry => model.contender.block.clone(),
+            Layout::Netquarry => id,
             Layout::NnDup => nn_dup::id(self, place),
         };
-        weights::Weighted { id, name: &model.contender.name, weight }
+        weights::Weighted { id, name, weight }
     }
 
     fn kept_files<'f>(&self, spool: &'f Spool) -> Files<'f> {
         let file = |place: &usize| {
-            let model = self.model(*place);
-            (format!("kept/{}", model.path), Content::Spooled { spool, bytes: model.file })
+            let path = self.models.head(*place).path;
+            (format!("kept/{path}"), Content::Spooled { spool, bytes: self.file(*place) })
         };
         self.kept.iter().map(file).collect()
     }
 
     /// Writes a line for each model.
     fn write_decisions(&self, families: &BTreeMap<usize, usize>, to: &mut dyn Write) -> io::Result<()> {
-        for (place, model) in self.models.models.iter().enumerate() {
+        for place in 0..self.models.count() {
             let line = Decision {
-                block: &model.contender.block,
+                block: self.curated.identity(place),
                 decision: self.curated.decision(place),
-                family: families.get(&place).map(|first| self.block(*first)),
+                family: families.get(&place).map(|first| self.curated.identity(*first)),
                 split: self.splits.get(&place).copied(),
                 weight: self.weights.as_ref().and_then(|weights| weights.get(&place)).copied(),
             };
@@ -160,7 +160,7 @@ impl<'a> Curation<'a> {
 
     /// What there is to count.
     pub fn figures(&self) -> Figures {
-        let decisions = (0..self.models.models.len()).map(|place| self.curated.decision(place));
+        let decisions = (0..self.models.count()).map(|place| self.curated.decision(place));
         let family_is = match self.layout {
             Layout::Netquarry => "Models with half the same code or of equal structure",
             Layout::NnDup => "Models of equal structure",
@@ -169,16 +169,12 @@ impl<'a> Curation<'a> {
         Figures::of(self.models.unreadable.len(), decisions, &self.families, family_is, splits)
     }
 
-    fn model(&self, place: usize) -> &'a Model {
-        &self.models.models[place]
+    fn file(&self, place: usize) -> Spooled<[u8]> {
+        self.models.file(place)
     }
 
-    fn block(&self, place: usize) -> &'a str {
-        &self.model(place).contender.block
-    }
-
-    fn sha256(&self, place: usize) -> [u8; 32] {
-        self.curated.blocks.summary(number(place)).sha256
+    fn summary(&self, place: usize) -> BlockSummary {
+        self.curated.blocks.summary(number(place))
     }
 }
 

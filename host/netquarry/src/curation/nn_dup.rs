@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use netquarry_core::dedup::BlockSet as _;
+use netquarry_core::dedup::{BlockSet as _, BlockSummary};
 use serde::{Serialize, Serializer};
 
 use super::{Curation, number, python_json};
@@ -24,9 +24,9 @@ const REASONS: [(&str, &str); 4] = [
 ];
 
 #[derive(Serialize)]
-struct KeptRecord<'a> {
+struct KeptRecord {
     id: String,
-    name: &'a str,
+    name: String,
     accuracy: Option<f64>,
     family_tag: &'static str,
 }
@@ -41,8 +41,8 @@ struct Tombstone<'a> {
     family_tag: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     struct_jaccard: Option<f64>,
-    name: &'a str,
-    canonical_name: &'a str,
+    name: String,
+    canonical_name: String,
 }
 
 /// An object whose members keep their order.
@@ -73,19 +73,18 @@ fn first_of_code(curated: &Curated) -> Vec<usize> {
 
 /// The digest of the code, and the row.
 pub(super) fn id(curation: &Curation<'_>, place: usize) -> String {
-    format!("{}_{}", hexadecimal(&curation.sha256(place)), curation.model(place).number)
+    format!("{}_{}", hexadecimal(&curation.summary(place).sha256), curation.models.head(place).number)
 }
 
 pub(super) fn files<'f>(curation: &Curation<'_>, spool: &'f Spool) -> Files<'f> {
     let mut files = Files::new();
     for place in &curation.kept {
-        let model = curation.model(*place);
-        let digest = hexadecimal(&curation.sha256(*place));
-        let stem = format!("accepted_code/{}__{}", file_stem(&model.contender.name), &digest[..12]);
+        let BlockSummary { name, sha256, .. } = curation.summary(*place);
+        let stem = format!("accepted_code/{}__{}", file_stem(&name), &hexadecimal(&sha256)[..12]);
         // Digests that begin alike need names that do not.
         let name = Some(format!("{stem}.py")).filter(|name| !files.contains_key(name));
         let name = name.unwrap_or_else(|| format!("{stem}_{}.py", files.len()));
-        files.insert(name, Content::Spooled { spool, bytes: model.file });
+        files.insert(name, Content::Spooled { spool, bytes: curation.file(*place) });
     }
     let mut add = |name: &str, bytes: Vec<u8>| files.insert(name.to_owned(), Content::Bytes(bytes));
     add("kept_records.json", python_json::to_vec(&kept_records(curation)));
@@ -94,17 +93,12 @@ pub(super) fn files<'f>(curation: &Curation<'_>, spool: &'f Spool) -> Files<'f> 
     files
 }
 
-fn kept_records<'a>(curation: &Curation<'a>) -> Vec<KeptRecord<'a>> {
+fn kept_records(curation: &Curation<'_>) -> Vec<KeptRecord> {
     let record = |place: &usize| {
-        let model = curation.model(*place);
-        KeptRecord {
-            id: id(curation, *place),
-            name: &model.contender.name,
-            accuracy: model.contender.accuracy,
-            family_tag: family_tag(curation, *place),
-        }
+        let BlockSummary { name, accuracy, .. } = curation.summary(*place);
+        KeptRecord { id: id(curation, *place), name, accuracy, family_tag: family_tag(curation, *place) }
     };
-    let mut records: Vec<KeptRecord<'_>> = curation.kept.iter().map(record).collect();
+    let mut records: Vec<KeptRecord> = curation.kept.iter().map(record).collect();
     records.sort_by(|first, second| first.id.cmp(&second.id));
     records
 }
@@ -132,8 +126,8 @@ fn tombstone<'a>(curation: &Curation<'a>, place: usize, removed: &'a Removed) ->
         jaccard: similarity_as("lexical"),
         family_tag: (reason == "lexical").then(|| family_tag(curation, place)),
         struct_jaccard: similarity_as("structural_near"),
-        name: &curation.model(place).contender.name,
-        canonical_name: &curation.model(removed.survivor).contender.name,
+        name: curation.summary(place).name,
+        canonical_name: curation.summary(removed.survivor).name,
     }
 }
 
@@ -144,7 +138,7 @@ fn splits(curation: &Curation<'_>) -> Object<&'static str> {
 }
 
 fn family_tag(curation: &Curation<'_>, place: usize) -> &'static str {
-    model_family::family(&curation.model(place).contender.name, || curation.curated.blocks.code(number(place)))
+    model_family::family(&curation.summary(place).name, || curation.curated.blocks.code(number(place)))
 }
 
 /// To three decimals.

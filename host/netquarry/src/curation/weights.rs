@@ -35,18 +35,18 @@ pub(super) fn weight(name: &str, upweights: &[Upweight]) -> f64 {
     upweights.iter().find(|upweight| name.starts_with(&upweight.prefix)).map_or(1.0, |upweight| upweight.factor)
 }
 
-pub(super) struct Weighted<'a> {
+pub(super) struct Weighted {
     pub(super) id: String,
-    pub(super) name: &'a str,
+    pub(super) name: String,
     pub(super) weight: f64,
 }
 
-pub(super) fn csv<'a>(models: impl Iterator<Item = Weighted<'a>>) -> String {
+pub(super) fn csv(models: impl Iterator<Item = Weighted>) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let mut write = |fields: [&str; 3]| writer.write_record(fields).expect("all rows have three fields");
     write(["id", "name", "weight"]);
     for Weighted { id, name, weight } in models {
-        write([&id, name, &super::python_json::float(weight)]);
+        write([&id, &name, &super::python_json::float(weight)]);
     }
     String::from_utf8(writer.into_inner().expect("it is written to memory")).expect("all fields are text")
 }
@@ -75,7 +75,8 @@ mod tests {
     #[test]
     fn fields_are_quoted_where_they_must_be() {
         let models = [("a#0", "a", 1.0), ("b,c#1", "b,c", 2.5)];
-        let models = models.into_iter().map(|(id, name, weight)| Weighted { id: id.to_owned(), name, weight });
+        let models =
+            models.into_iter().map(|(id, name, weight)| Weighted { id: id.to_owned(), name: name.to_owned(), weight });
         assert_eq!(csv(models), "id,name,weight\na#0,a,1.0\n\"b,c#1\",\"b,c\",2.5\n");
     }
 }

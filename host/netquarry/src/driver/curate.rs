@@ -1,6 +1,5 @@
 //! Stage 7, first half: which of the promoted blocks stand for others.
 
-use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -30,6 +29,23 @@ pub struct Contender {
     pub accuracy: Option<f64>,
     /// Without the header of a bundle.
     pub code: Code,
+}
+
+/// Blocks that need not be in memory.
+pub trait Contenders: Sync {
+    fn count(&self) -> usize;
+
+    fn contender(&self, place: usize) -> Contender;
+}
+
+impl Contenders for [Contender] {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn contender(&self, place: usize) -> Contender {
+        self[place].clone()
+    }
 }
 
 /// What kernels work with.
@@ -85,7 +101,8 @@ impl Curated {
         self.decided.decision(place, |place| self.identity(place))
     }
 
-    fn identity(&self, place: usize) -> String {
+    /// That of the contender at a place.
+    pub fn identity(&self, place: usize) -> String {
         self.blocks.summary(u32::try_from(place).expect("blocks are numbered with 32 bits")).id
     }
 
@@ -111,11 +128,11 @@ impl Curated {
 
 /// Asks the strategies one after the other; each sees what the ones before it have kept, and behind that what they have
 /// removed. One that fails decides nothing.
-pub fn curate<C: Borrow<Contender> + Sync>(
+pub fn curate(
     kernels: &Kernels<'_>,
     console: &Console,
     strategies: &[DedupStrategy],
-    contenders: &[C],
+    contenders: &(impl Contenders + ?Sized),
 ) -> Curated {
     let watch = Stopwatch::start(Stage::Curate);
     let mut contest = Contest::new(kernels, contenders);
@@ -136,10 +153,10 @@ pub fn curate<C: Borrow<Contender> + Sync>(
     let what = format!(
         "{} among {} in {elapsed}{from_earlier}",
         human_things(decided.removed.len(), "duplicate"),
-        human_things(contenders.len(), "block"),
+        human_things(contenders.count(), "block"),
     );
     console.status("Found", &what);
-    let course = watch.stop("block", contenders.len(), known);
+    let course = watch.stop("block", contenders.count(), known);
     Curated { blocks, decided, all_answered, course }
 }
 
@@ -151,7 +168,7 @@ pub struct Contest {
 }
 
 impl Contest {
-    pub fn new<C: Borrow<Contender> + Sync>(kernels: &Kernels<'_>, contenders: &[C]) -> Self {
+    pub fn new(kernels: &Kernels<'_>, contenders: &(impl Contenders + ?Sized)) -> Self {
         Self { blocks: Arc::new(blocks_of(kernels, contenders)), decided: Decided::default() }
     }
 
@@ -181,13 +198,13 @@ impl Contest {
 const CHUNK: usize = 4096;
 
 /// The contenders as kernels see them, by their places.
-pub fn blocks_of<C: Borrow<Contender> + Sync>(kernels: &Kernels<'_>, contenders: &[C]) -> CodeBlocks {
-    let summaries = |chunk: &[C]| -> Vec<BlockSummary> {
-        kernels.pool.install(|| chunk.par_iter().map(|contender| summary(contender.borrow())).collect())
+pub fn blocks_of(kernels: &Kernels<'_>, contenders: &(impl Contenders + ?Sized)) -> CodeBlocks {
+    let count = contenders.count();
+    let block = |place: usize| summarised(contenders.contender(place));
+    let chunk = |start: usize| -> Vec<(BlockSummary, Code)> {
+        kernels.pool.install(|| (start..count.min(start + CHUNK)).into_par_iter().map(block).collect())
     };
-    let blocks = contenders.chunks(CHUNK).flat_map(|chunk| {
-        summaries(chunk).into_iter().zip(chunk).map(|(summary, contender)| (summary, contender.borrow().code.clone()))
-    });
+    let blocks = (0..count).step_by(CHUNK).flat_map(chunk);
     CodeBlocks::new(blocks, Arc::<Spool>::clone(kernels.spool), Arc::clone(&kernels.archive))
 }
 
@@ -241,19 +258,21 @@ impl Decided {
     }
 }
 
-fn summary(block: &Contender) -> BlockSummary {
-    let code = block.code.read();
-    BlockSummary {
-        id: block.block.clone(),
-        name: block.name.clone(),
-        source: block.source.clone(),
+fn summarised(contender: Contender) -> (BlockSummary, Code) {
+    let Contender { block, name, source, priority, level, accuracy, code } = contender;
+    let text = code.read();
+    let summary = BlockSummary {
+        id: block,
+        name,
+        source,
         // A corpus counts from the most urgent one, strategies prefer the greatest.
-        priority: -i32::try_from(block.priority).unwrap_or(i32::MAX),
-        level: block.level,
-        accuracy: block.accuracy,
-        characters: code.chars().count() as u64,
-        sha256: Sha256::digest(code.as_bytes()).into(),
-    }
+        priority: -i32::try_from(priority).unwrap_or(i32::MAX),
+        level,
+        accuracy,
+        characters: text.chars().count() as u64,
+        sha256: Sha256::digest(text.as_bytes()).into(),
+    };
+    (summary, code)
 }
 
 #[cfg(test)]

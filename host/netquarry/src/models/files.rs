@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use netquarry_core::record::BlockRecord;
 
-use super::{Found, Models, read};
+use super::{Found, Head, Models, read};
 use crate::library::header;
 use crate::problem::Problem;
 use crate::spool::Spool;
@@ -29,16 +29,17 @@ fn block_of_library(folder: &Path, record: BlockRecord) -> Option<Result<Found, 
     let file = record.bundle?.strip_prefix("blocks/")?.to_owned();
     let found = read(&folder.join("blocks").join(&file)).map(|bytes| {
         let text = String::from_utf8_lossy(&bytes);
-        Found {
+        let head = Head {
             block: record.block,
             name: record.name,
             source: record.source.name,
             priority: record.source.priority,
             level: record.level,
             code_start: text.len() - header::strip(&text).len(),
-            bytes,
             path: file,
-        }
+            ..Head::default()
+        };
+        Found { head, bytes }
     });
     Some(found)
 }
@@ -66,7 +67,7 @@ pub(super) fn below(folder: &Path, spool: &Arc<Spool>) -> Result<Models, Problem
         let block = path.strip_prefix(folder).unwrap_or(&path).to_string_lossy().into_owned();
         let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         let path = block.clone();
-        Ok(Found { block, name, source: String::new(), priority: 1, level: 0, bytes, code_start: 0, path })
+        Ok(Found { head: Head { block, name, priority: 1, path, ..Head::default() }, bytes })
     };
     Models::of(spool, paths.into_iter().map(found))
 }
@@ -78,7 +79,8 @@ pub(super) fn single(path: &Path) -> Result<Found, Problem> {
     let code_start = text.len() - header::strip(&text).len();
     let block = path.display().to_string();
     let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-    Ok(Found { path: block.clone(), block, name, source: String::new(), priority: 1, level: 0, bytes, code_start })
+    let head = Head { path: block.clone(), block, name, priority: 1, code_start, ..Head::default() };
+    Ok(Found { head, bytes })
 }
 
 #[cfg(test)]
@@ -95,9 +97,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("a.py"), "x = 1\n").unwrap();
         std::os::unix::fs::symlink("nowhere", folder.path().join("b.py")).unwrap();
-        let Models { models, unreadable } = Models::read(folder.path(), &spool()).unwrap();
-        assert_eq!(models.iter().map(|model| model.path.as_str()).collect::<Vec<_>>(), ["a.py"]);
-        assert!(unreadable[0].to_string().contains("b.py"), "{unreadable:?}");
+        let found = Models::read(folder.path(), &spool()).unwrap();
+        assert_eq!(found.heads().map(|head| head.path).collect::<Vec<_>>(), ["a.py"]);
+        assert!(found.unreadable[0].to_string().contains("b.py"), "{:?}", found.unreadable);
     }
 
     #[test]
@@ -119,8 +121,8 @@ mod tests {
             fs::File::create(folder.path().join(manifest::FILE_NAME)).unwrap(),
         )
         .unwrap();
-        let found = Models::read(folder.path(), &spool()).unwrap().models;
-        let shown: Vec<_> = found.iter().map(|model| (model.path.as_str(), model.contender.priority)).collect();
-        assert_eq!(shown, [("Net__a_b_c.py", 1), ("Net__a_b_c__1.py", 2)]);
+        let found = Models::read(folder.path(), &spool()).unwrap();
+        let shown: Vec<_> = found.heads().map(|head| (head.path, head.priority)).collect();
+        assert_eq!(shown, [("Net__a_b_c.py".to_owned(), 1), ("Net__a_b_c__1.py".to_owned(), 2)]);
     }
 }

@@ -1,13 +1,14 @@
 //! Models of any origin, for `netquarry dedup`: a library, a folder of Python files, or a table with a code in each row.
 
-use std::borrow::{Borrow, Cow};
+use std::borrow::Cow;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
 use netquarry_core::dedup::Code;
+use serde::{Deserialize, Serialize};
 
-use crate::driver::curate::Contender;
+use crate::driver::curate::{Contender, Contenders};
 use crate::library::manifest;
 use crate::problem::Problem;
 use crate::spool::{Spool, Spooled, SpooledCode};
@@ -22,28 +23,49 @@ mod rows;
 
 pub use rows::file_stem;
 
-/// What was found, with its file's text in the spool.
-pub struct Model {
-    pub contender: Contender,
+/// What was found, with all of it in the spool.
+struct Model {
+    head: Spooled<Head>,
+    text: Spooled<str>,
     /// Its file, to the byte.
-    pub file: Spooled<[u8]>,
+    file: Spooled<[u8]>,
+}
+
+/// What there is of a model beside its code.
+#[derive(Default, Serialize, Deserialize)]
+pub struct Head {
+    /// Its identity.
+    pub block: String,
+    pub name: String,
+    source: String,
+    priority: u32,
+    level: u8,
+    accuracy: Option<f64>,
+    /// Where in the text the code starts.
+    code_start: usize,
     /// Where it goes below `kept/`.
     pub path: String,
     /// Its place in the input, counted from 0 over what is no model too.
     pub number: usize,
 }
 
-impl Borrow<Contender> for Model {
-    fn borrow(&self) -> &Contender {
-        &self.contender
-    }
-}
-
-#[derive(Default)]
 pub struct Models {
-    pub models: Vec<Model>,
+    spool: Arc<Spool>,
+    models: Vec<Model>,
     /// Files and rows that could not be read; the others are deduplicated all the same.
     pub unreadable: Vec<Problem>,
+}
+
+impl Contenders for Models {
+    fn count(&self) -> usize {
+        self.models.len()
+    }
+
+    fn contender(&self, place: usize) -> Contender {
+        let text = SpooledCode { spool: Arc::clone(&self.spool), text: self.models[place].text };
+        let Head { block, name, source, priority, level, accuracy, code_start, .. } = self.head(place);
+        Contender { block, name, source, priority, level, accuracy, code: Code::behind(text, code_start) }
+    }
 }
 
 impl Models {
@@ -77,15 +99,57 @@ impl Models {
     ///
     /// # Errors
     /// It cannot be read.
-    pub fn file(path: &Path, spool: &Arc<Spool>) -> Result<Model, Problem> {
-        files::single(path)?.spooled(0, spool)
+    pub fn single(path: &Path, spool: &Arc<Spool>) -> Result<Contender, Problem> {
+        Ok(Self::of(spool, std::iter::once(Ok(files::single(path)?)))?.contender(0))
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.models.is_empty()
+    }
+
+    /// The file of the model at a place, to the byte.
+    pub fn file(&self, place: usize) -> Spooled<[u8]> {
+        self.models[place].file
+    }
+
+    /// What there is of the model at a place beside its code; nothing where the spool cannot be read, which it tells.
+    pub fn head(&self, place: usize) -> Head {
+        self.spool.value_or_default(self.models[place].head)
+    }
+
+    /// What there is of each model beside its code, in their order.
+    pub fn heads(&self) -> impl Iterator<Item = Head> {
+        (0..self.models.len()).map(|place| self.head(place))
+    }
+
+    /// Leaves those whose names are wanted.
+    pub fn retain(&mut self, is_wanted: impl Fn(&str) -> bool) {
+        let spool = &self.spool;
+        self.models.retain(|model| is_wanted(&spool.value_or_default(model.head).name));
+    }
+
+    fn none(spool: &Arc<Spool>) -> Self {
+        Self { spool: Arc::clone(spool), models: Vec::new(), unreadable: Vec::new() }
+    }
+
+    fn add(&mut self, head: &Head, text: Spooled<str>, file: Spooled<[u8]>) -> Result<(), Problem> {
+        self.models.push(Model { head: self.spool.put_value(head)?, text, file });
+        Ok(())
     }
 
     fn of(spool: &Arc<Spool>, found: impl Iterator<Item = Result<Found, Problem>>) -> Result<Self, Problem> {
-        let mut all = Self::default();
+        let mut all = Self::none(spool);
         for (number, found) in found.enumerate() {
             match found {
-                Ok(found) => all.models.push(found.spooled(number, spool)?),
+                Ok(Found { head, bytes }) => {
+                    // What is not UTF-8 is replaced, since only the tokens count.
+                    let text = String::from_utf8_lossy(&bytes);
+                    let is_whole = matches!(text, Cow::Borrowed(_));
+                    let text = spool.put_text(&text)?;
+                    let file = if is_whole { text.as_bytes() } else { spool.put(&bytes)? };
+                    all.add(&Head { number, ..head }, text, file)?;
+                }
                 Err(problem) => all.unreadable.push(problem),
             }
         }
@@ -95,29 +159,9 @@ impl Models {
 
 /// A model whose file was read.
 struct Found {
-    block: String,
-    name: String,
-    source: String,
-    priority: u32,
-    level: u8,
+    /// But for its number.
+    head: Head,
     bytes: Vec<u8>,
-    /// Where in the text the code starts.
-    code_start: usize,
-    path: String,
-}
-
-impl Found {
-    fn spooled(self, number: usize, spool: &Arc<Spool>) -> Result<Model, Problem> {
-        // What is not UTF-8 is replaced, since only the tokens count.
-        let text = String::from_utf8_lossy(&self.bytes);
-        let is_whole = matches!(text, Cow::Borrowed(_));
-        let text = spool.put_text(&text)?;
-        let file = if is_whole { text.as_bytes() } else { spool.put(&self.bytes)? };
-        let code = Code::behind(SpooledCode { spool: Arc::clone(spool), text }, self.code_start);
-        let Self { block, name, source, priority, level, path, .. } = self;
-        let contender = Contender { block, name, source, priority, level, accuracy: None, code };
-        Ok(Model { contender, file, path, number })
-    }
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Problem> {

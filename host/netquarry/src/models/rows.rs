@@ -4,13 +4,11 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
-use netquarry_core::dedup::Code;
 use sha2::{Digest, Sha256};
 
-use super::{Model, Models};
-use crate::driver::curate::Contender;
+use super::{Head, Models};
 use crate::problem::Problem;
-use crate::spool::{Spool, Spooled, SpooledCode};
+use crate::spool::{Spool, Spooled};
 
 /// The columns in which the name of a model may stand, the first that there is; those of NN-DUP.
 pub(super) const NAME_COLUMNS: [&str; 7] = ["nn", "nn_name", "model", "model_name", "name", "file", "filename"];
@@ -28,7 +26,7 @@ pub(super) struct Row {
 /// The models of a table, in its order. Rows without code are none; they count, so that a model is `NAME#NUMBER`, with the
 /// number of its row from 0.
 pub(super) fn models(rows: impl Iterator<Item = Result<Row, Problem>>, spool: &Arc<Spool>) -> Result<Models, Problem> {
-    let mut all = Models::default();
+    let mut all = Models::none(spool);
     // Most rows of a table of runs have the code of others.
     let mut texts: HashMap<[u8; 32], Spooled<str>> = HashMap::new();
     for (number, row) in rows.enumerate() {
@@ -47,11 +45,10 @@ pub(super) fn models(rows: impl Iterator<Item = Result<Row, Problem>>, spool: &A
             Entry::Occupied(known) => *known.get(),
             Entry::Vacant(new) => *new.insert(spool.put_text(&code)?),
         };
-        let code = Code::behind(SpooledCode { spool: Arc::clone(spool), text }, 0);
         let path = format!("{}__{number}.py", file_stem(&name));
         let block = format!("{name}#{number}");
-        let contender = Contender { block, name, source: String::new(), priority: 1, level: 0, accuracy, code };
-        all.models.push(Model { contender, file: text.as_bytes(), path, number });
+        let head = Head { block, name, priority: 1, accuracy, path, number, ..Head::default() };
+        all.add(&head, text, text.as_bytes())?;
     }
     Ok(all)
 }

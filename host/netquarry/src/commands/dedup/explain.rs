@@ -8,6 +8,7 @@ use std::sync::Arc;
 use netquarry_core::dedup::{BlockSet, CanonicalView, Normalisation, Shingling, Structure};
 use netquarry_core::fingerprint::archive::Forgetful;
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::strategies::with_preset;
 use super::threads;
@@ -15,10 +16,10 @@ use crate::arguments::DedupExplainArguments;
 use crate::commands::Ending;
 use crate::configuration::Settings;
 use crate::console::{Console, Format};
-use crate::driver::curate::{Contender, Kernels, blocks_of};
+use crate::driver::curate::{Contender, Contenders as _, Kernels, blocks_of};
 use crate::driver::plugins::Plugins;
 use crate::driver::select::{is_whole, means, similar};
-use crate::models::{Model, Models};
+use crate::models::{Head, Models};
 use crate::problem::Problem;
 use crate::spool::Spool;
 use crate::table::{Align, STRONG, Table};
@@ -66,6 +67,8 @@ struct Structural {
 #[derive(Serialize)]
 struct Opinion {
     strategy: String,
+    /// What it decides by.
+    options: Map<String, Value>,
     removes: Option<Removes>,
 }
 
@@ -88,7 +91,7 @@ pub(super) fn explain(
     let strategies = Plugins::load_dedup(&preset.settings)?;
     let pool = threads(settings)?;
     let kernels = Kernels { pool: &pool, spool: &spool, archive: Arc::new(Forgetful) };
-    let blocks: Arc<dyn BlockSet> = Arc::new(blocks_of(&kernels, &[first.clone(), second.clone()]));
+    let blocks: Arc<dyn BlockSet> = Arc::new(blocks_of(&kernels, &[first.clone(), second.clone()][..]));
     let name = |block: u32| if block == 0 { first.block.clone() } else { second.block.clone() };
     let mut opinions = Vec::new();
     for strategy in &strategies {
@@ -98,7 +101,8 @@ pub(super) fn explain(
             reason: removal.reason,
             similarity: removal.similarity,
         });
-        opinions.push(Opinion { strategy: strategy.plugin().name.clone(), removes });
+        let (name, options) = (strategy.plugin().name.clone(), strategy.options().clone());
+        opinions.push(Opinion { strategy: name, options, removes });
     }
     let explanation = Explanation {
         equal_code: blocks.summary(0).sha256 == blocks.summary(1).sha256,
@@ -150,27 +154,31 @@ fn both(arguments: &DedupExplainArguments, input: &Path, spool: &Arc<Spool>) -> 
     let mut one = |wanted: &str| -> Result<Contender, Problem> {
         let file = Path::new(wanted);
         if file.is_file() {
-            return Ok(Models::file(file, spool)?.contender);
+            return Models::single(file, spool);
         }
-        if models.is_none() {
-            models = Some(Models::read(input, spool)?.models);
-        }
-        find(models.as_deref().unwrap_or_default(), wanted, input)
+        let models = match &mut models {
+            Some(models) => models,
+            models => models.insert(Models::read(input, spool)?),
+        };
+        find(models, wanted, input)
     };
     Ok([one(&arguments.first)?, one(&arguments.second)?])
 }
 
-fn find(models: &[Model], wanted: &str, input: &Path) -> Result<Contender, Problem> {
-    let whole = models.iter().find(|model| is_whole(wanted, &model.contender.block));
-    let is_meant = |model: &&Model| model.contender.name == wanted || means(wanted, &model.contender.block);
-    let meant: Vec<&Model> = match whole {
-        Some(model) => vec![model],
-        None => models.iter().filter(is_meant).collect(),
+fn find(models: &Models, wanted: &str, input: &Path) -> Result<Contender, Problem> {
+    let heads: Vec<Head> = models.heads().collect();
+    let places = |is_meant: &dyn Fn(&Head) -> bool| -> Vec<usize> {
+        (0..heads.len()).filter(|place| is_meant(&heads[*place])).collect()
     };
+    let mut meant = places(&|head| is_whole(wanted, &head.block));
+    meant.truncate(1);
+    if meant.is_empty() {
+        meant = places(&|head| head.name == wanted || means(wanted, &head.block));
+    }
     match &meant[..] {
-        [model] => Ok(model.contender.clone()),
+        [place] => Ok(models.contender(*place)),
         [] => {
-            let known = models.iter().map(|model| (model.contender.name.as_str(), model.contender.block.as_str()));
+            let known = heads.iter().map(|head| (head.name.as_str(), head.block.as_str()));
             let problem = Problem::new(format!("`{wanted}` is no Python file and no model of `{}`", input.display()));
             Err(match &similar(wanted, known)[..] {
                 [] => problem.help("name another place to look in with --input"),
@@ -178,7 +186,7 @@ fn find(models: &[Model], wanted: &str, input: &Path) -> Result<Contender, Probl
             })
         }
         [first, second, ..] => Err(Problem::new(format!("`{wanted}` means several models of `{}`", input.display()))
-            .help(format!("say which, as in {} or {}", first.contender.block, second.contender.block))),
+            .help(format!("say which, as in {} or {}", heads[*first].block, heads[*second].block))),
     }
 }
 
@@ -205,7 +213,7 @@ fn text(explanation: &Explanation, console: &Console) -> String {
         }
     }
     text.push('\n');
-    for Opinion { strategy, removes } in strategies {
+    for Opinion { strategy, options, removes } in strategies {
         let _ = match removes {
             None => writeln!(text, "{strategy}: keeps both"),
             Some(Removes { model, reason, similarity }) => {
@@ -214,6 +222,33 @@ fn text(explanation: &Explanation, console: &Console) -> String {
                 writeln!(text, "{strategy}: removes {side}, {}{similarity}", reason.replace('_', " "))
             }
         };
+        let shown = options.iter().filter(|(_, value)| says_something(value));
+        let shown: Vec<String> = shown.map(|(name, value)| format!("{name} = {}", on_one_line(value))).collect();
+        if !shown.is_empty() {
+            let _ = writeln!(text, "  {}", shown.join(", "));
+        }
     }
     text
+}
+
+/// As the configuration has it.
+fn on_one_line(value: &Value) -> String {
+    match value {
+        Value::Array(values) => format!("[{}]", values.iter().map(on_one_line).collect::<Vec<_>>().join(", ")),
+        Value::Object(fields) => {
+            let fields = fields.iter().map(|(name, value)| format!("{name} = {}", on_one_line(value)));
+            format!("{{ {} }}", fields.collect::<Vec<_>>().join(", "))
+        }
+        value => value.to_string(),
+    }
+}
+
+/// Whether a value is more than nothing.
+fn says_something(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Array(values) => !values.is_empty(),
+        Value::Object(fields) => !fields.is_empty(),
+        _ => true,
+    }
 }

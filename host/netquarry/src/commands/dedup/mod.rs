@@ -17,7 +17,7 @@ use crate::console::Console;
 use crate::curation::{self, Curation, DECISIONS, Figures, Method};
 use crate::driver::archive::FingerprintArchive;
 use crate::driver::context::open_store;
-use crate::driver::curate::{Contender, Kernels, curate};
+use crate::driver::curate::{Contenders as _, Curated, Kernels, curate};
 use crate::driver::plugins::Plugins;
 use crate::library::folder::OutputFolder;
 use crate::library::manifest;
@@ -50,11 +50,10 @@ fn run(arguments: &DedupRunArguments, settings: &Settings, console: &Console) ->
     let spool = Arc::new(Spool::new(&settings.cache_dir)?);
     let mut all = Models::read(&input, &spool)?;
     let is_included = |name: &str| arguments.includes.is_empty() || begins_with_any(name, &arguments.includes);
-    let read = all.models.len();
-    all.models.retain(|model| is_included(&model.contender.name));
-    let Models { models, unreadable } = &all;
-    unreadable.iter().for_each(|problem| console.error(problem));
-    if models.is_empty() {
+    let read = all.count();
+    all.retain(is_included);
+    all.unreadable.iter().for_each(|problem| console.error(problem));
+    if all.is_empty() {
         return Err(if read == 0 { nothing_in(&input) } else { nothing_included(&input, read, &arguments.includes) });
     }
     let strategies = Plugins::load_dedup(&settings)?;
@@ -64,7 +63,7 @@ fn run(arguments: &DedupRunArguments, settings: &Settings, console: &Console) ->
         false => Fingerprints::forgotten(),
     };
     let kernels = Kernels { pool: &pool, spool: &spool, archive: fingerprints.archive() };
-    let curated = curate(&kernels, console, &strategies, models);
+    let curated = curate(&kernels, console, &strategies, &all);
     spool.check()?;
     if let Some(folder) = folder {
         let record = RunRecord::begin(command_line(), settings.threads);
@@ -81,10 +80,9 @@ fn run(arguments: &DedupRunArguments, settings: &Settings, console: &Console) ->
         console.status("Wrote", &format!("{kept}, {DECISIONS} and the report to `{}`", folder.path().display()));
     }
     fingerprints.finish(console);
-    let rows: Vec<DuplicateRow> =
-        (0..models.len()).filter_map(|place| row(&models[place].contender, curated.decision(place))).collect();
+    let rows: Vec<DuplicateRow> = (0..all.count()).filter_map(|place| row(&curated, place)).collect();
     spool.check()?;
-    let is_whole = unreadable.is_empty() && curated.all_answered;
+    let is_whole = all.unreadable.is_empty() && curated.all_answered;
     list(console, &rows, if is_whole { Ending::Done } else { Ending::Incomplete })
 }
 
@@ -158,8 +156,8 @@ fn nothing_in(input: &Path) -> Problem {
         .help("name a library that `netquarry run` made, a folder with Python files, or a table of models")
 }
 
-fn row(contender: &Contender, decision: DedupDecision) -> Option<DuplicateRow> {
-    let DedupDecision { decision, reason, similarity, survivor, .. } = decision;
-    let block = contender.block.clone();
-    (decision == DedupOutcome::Removed).then_some(DuplicateRow { block, reason, similarity, survivor })
+fn row(curated: &Curated, place: usize) -> Option<DuplicateRow> {
+    let DedupDecision { decision, reason, similarity, survivor, .. } = curated.decision(place);
+    let row = || DuplicateRow { block: curated.identity(place), reason, similarity, survivor };
+    (decision == DedupOutcome::Removed).then(row)
 }

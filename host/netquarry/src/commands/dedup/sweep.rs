@@ -12,7 +12,7 @@ use crate::commands::Ending;
 use crate::configuration::{PluginOrder, Settings};
 use crate::console::{Console, Format};
 use crate::curation::{self, SweepPoint};
-use crate::driver::curate::{Contender, Contest, Kernels};
+use crate::driver::curate::{Contenders as _, Contest, Kernels};
 use crate::driver::plugins::Plugins;
 use crate::library::{folder, manifest};
 use crate::models::Models;
@@ -64,8 +64,8 @@ pub(super) fn sweep(
     }
     let input = arguments.input.clone().unwrap_or_else(|| settings.out.clone());
     let spool = Arc::new(Spool::new(&settings.cache_dir)?);
-    let Models { models, unreadable } = Models::read(&input, &spool)?;
-    unreadable.iter().for_each(|problem| console.error(problem));
+    let models = Models::read(&input, &spool)?;
+    models.unreadable.iter().for_each(|problem| console.error(problem));
     if models.is_empty() {
         return Err(nothing_in(&input));
     }
@@ -73,8 +73,7 @@ pub(super) fn sweep(
     let pool = threads(settings)?;
     let fingerprints =
         if manifest::is_in(&input) { Fingerprints::kept(settings, console) } else { Fingerprints::forgotten() };
-    let contenders: Vec<Contender> = models.into_iter().map(|model| model.contender).collect();
-    let contest = Contest::new(&Kernels { pool: &pool, spool: &spool, archive: fingerprints.archive() }, &contenders);
+    let contest = Contest::new(&Kernels { pool: &pool, spool: &spool, archive: fingerprints.archive() }, &models);
     let count = stages.iter().map(Vec::len).product::<usize>();
     let task = console.task("Sweeping", "pair of thresholds", count as u64);
     let mut points = Vec::new();
@@ -85,7 +84,7 @@ pub(super) fn sweep(
     ask(&pool, &stages, &contest, Thresholds::default(), &mut found)?;
     spool.check()?;
     fingerprints.finish(console);
-    let total = contenders.len();
+    let total = models.count();
     task.finish("Swept", &format!("{} of thresholds over {} models", human_things(count, "pair"), human_count(total)));
     if let Some(report) = &arguments.report {
         folder::write_whole(report, &html_of_sweep(&curation::title(&input), &arguments.preset, total, &points))?;
@@ -94,7 +93,7 @@ pub(super) fn sweep(
         Format::Json => console.print_json(&points)?,
         Format::Human => console.print(&table(&points, arguments).render(|style| console.out_style(style)))?,
     }
-    Ok(if unreadable.is_empty() { Ending::Done } else { Ending::Incomplete })
+    Ok(if models.unreadable.is_empty() { Ending::Done } else { Ending::Incomplete })
 }
 
 /// The strategy of that name, at each of the thresholds that it is tried at.
