@@ -146,6 +146,11 @@ impl<'s> Definitions<'s> {
                 }
                 statements.push(statement);
             }
+            for name in &statement.changed {
+                if let Some(statements) = definitions.by_name.get_mut(&**name) {
+                    statements.push(statement);
+                }
+            }
             for (name, path) in &statement.imports {
                 definitions.imports.insert(name, path);
             }
@@ -359,7 +364,7 @@ impl<'s> Definitions<'s> {
                 continue;
             };
             seen.push(base);
-            let Some(class) = statements.last().and_then(|statement| statement.class.as_ref()) else { continue };
+            let Some(class) = statements.iter().rev().find_map(|statement| statement.class.as_ref()) else { continue };
             if let Some(own) = class.methods.iter().find(|method| &*method.name == name) {
                 return Some(own);
             }

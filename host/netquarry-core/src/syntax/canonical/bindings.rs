@@ -23,6 +23,40 @@ pub(super) fn of(body: &[Stmt]) -> Bindings {
     bindings
 }
 
+/// Attributes of what is defined that say nothing about what it does.
+const BESIDE_THE_POINT: [&str; 4] = ["__doc__", "__module__", "__name__", "__qualname__"];
+
+/// The names whose objects a statement changes: by an element, by an attribute, or by a method whose result nobody reads.
+pub(super) fn changed(statement: &Stmt) -> Vec<Box<str>> {
+    let changed: Vec<&Expr> = match statement {
+        Stmt::Assign(node) => node.targets.iter().collect(),
+        Stmt::AugAssign(node) => vec![&node.target],
+        Stmt::AnnAssign(node) => vec![&node.target],
+        Stmt::Delete(node) => node.targets.iter().collect(),
+        Stmt::Expr(node) => match &*node.value {
+            Expr::Call(call) => vec![&call.func],
+            _ => Vec::new(),
+        },
+        _ => Vec::new(),
+    };
+    let is_telling = |changed: &&Expr| match changed {
+        Expr::Attribute(node) => !BESIDE_THE_POINT.contains(&node.attr.as_str()),
+        Expr::Subscript(_) => true,
+        _ => false,
+    };
+    changed.into_iter().filter(is_telling).filter_map(root).collect()
+}
+
+/// The name from which elements and attributes are taken.
+fn root(expression: &Expr) -> Option<Box<str>> {
+    match expression {
+        Expr::Name(node) => Some(normalized(&node.id).into()),
+        Expr::Attribute(node) => root(&node.value),
+        Expr::Subscript(node) => root(&node.value),
+        _ => None,
+    }
+}
+
 #[derive(Default)]
 struct Walk<'s> {
     bindings: Bindings,

@@ -704,7 +704,10 @@ impl Builder {
         {
             return self.one(only);
         }
-        let numbers = self.unless_constructing(write::numbers_of_arguments(called));
+        let numbers = match write::takes_axes(called) {
+            true => Numbers::Telling,
+            false => self.unless_constructing(write::numbers_of_arguments(called)),
+        };
         let mut operands = vec![self.one(&node.func)];
         operands.extend(self.all(&node.args, numbers));
         operands.extend(self.keywords(&node.keywords));

@@ -32,6 +32,8 @@ pub const CANONICAL_NUMBER: &str = "NUM";
 pub struct CanonicalStatement {
     /// The global names that it binds otherwise than by imports.
     pub bound: Vec<Box<str>>,
+    /// The global names of what it changes without binding a name: `TABLE["key"] = nn.ReLU`.
+    pub changed: Vec<Box<str>>,
     /// The names that it imports, and the dotted path of each.
     pub imports: Vec<(Box<str>, Box<str>)>,
     pub class: Option<CanonicalClass>,
@@ -173,7 +175,15 @@ fn statement(statement: &Stmt) -> CanonicalStatement {
         Stmt::ClassDef(node) => Some(class(node)),
         _ => None,
     };
-    CanonicalStatement { bound: names, imports, class, tokens: write::tokens(statement), flow: flow::flow(statement) }
+    let changed = bindings::changed(statement);
+    CanonicalStatement {
+        bound: names,
+        changed,
+        imports,
+        class,
+        tokens: write::tokens(statement),
+        flow: flow::flow(statement),
+    }
 }
 
 fn class(node: &StmtClassDef) -> CanonicalClass {

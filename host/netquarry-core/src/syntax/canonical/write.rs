@@ -11,6 +11,9 @@ use crate::syntax::names::normalized;
 /// Keyword arguments whose numbers say where, not how much.
 const AXES: [&str; 8] = ["dim", "dims", "axis", "axes", "start_dim", "end_dim", "dim0", "dim1"];
 
+/// What gets such a number by its place too: layers of torch that work along an axis.
+const ALONG_AXES: [&str; 7] = ["Softmax", "LogSoftmax", "Softmin", "GLU", "Flatten", "Unflatten", "CosineSimilarity"];
+
 pub(super) fn tokens(statement: &Stmt) -> CanonicalTokens {
     let mut writer = Writer { is_whole: parts::is_definition(statement), ..Writer::default() };
     writer.statement(statement);
@@ -583,7 +586,12 @@ pub(super) fn numbers_of_right(operator: ast::Operator) -> Numbers {
 /// Of what is given by its place to what has this last name: what makes an object gets widths.
 pub(super) fn numbers_of_arguments(called: &str) -> Numbers {
     let constructs = called.trim_start_matches('_').starts_with(char::is_uppercase) || called == "dict";
-    if constructs { Numbers::Constant } else { Numbers::Telling }
+    if constructs && !takes_axes(called) { Numbers::Constant } else { Numbers::Telling }
+}
+
+/// Whether what has this last name is told by its place which axis it works along.
+pub(super) fn takes_axes(called: &str) -> bool {
+    ALONG_AXES.contains(&called)
 }
 
 /// Of a keyword argument, where that of others is `numbers`.
