@@ -76,9 +76,14 @@ impl Console {
 
     /// Writes data to standard output. Whoever closed the pipe has read enough: that is no error.
     pub fn print(&self, text: &str) -> Result<(), Problem> {
+        self.print_written(|out| out.write_all(text.as_bytes()))
+    }
+
+    /// Writes to standard output what `write` does, which need not be in memory.
+    pub fn print_written(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Problem> {
         self.bars.suspend(|| {
-            let mut out = io::stdout().lock();
-            match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+            let mut out = io::BufWriter::new(io::stdout().lock());
+            match write(&mut out).and_then(|()| out.flush()) {
                 Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
                     Err(Problem::new("Could not write to standard output").because(error))
                 }

@@ -18,6 +18,22 @@ pub struct Table {
     has_total: bool,
 }
 
+/// The columns of a table, as wide as the widest of the cells that were measured.
+#[derive(Clone, Debug)]
+pub struct Columns {
+    columns: Vec<Column>,
+    is_empty: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Column {
+    heading: String,
+    align: Align,
+    width: usize,
+    /// Some cell has something in it.
+    is_used: bool,
+}
+
 /// Of headings.
 pub const HEADING: Style = AnsiColor::Cyan.on_default();
 /// Of sums and of what matters most.
@@ -47,32 +63,59 @@ impl Table {
     /// The table, indented by two, each line ended, without a column that no row has anything in. `style` answers with
     /// the style that the output can show.
     pub fn render(&self, style: impl Fn(Style) -> Style) -> String {
-        let has_any = |column: usize| self.rows.is_empty() || self.rows.iter().any(|row| !row[column].is_empty());
-        let widths: Vec<Option<usize>> =
-            (0..self.columns.len()).map(|column| has_any(column).then(|| self.width(column))).collect();
-        let headings: Vec<String> = self.columns.iter().map(|(heading, _)| heading.clone()).collect();
-        let mut text = self.line(&headings, &widths, style(HEADING));
+        let named: Vec<(&str, Align)> = self.columns.iter().map(|(heading, align)| (&**heading, *align)).collect();
+        let mut columns = Columns::new(&named);
+        self.rows.iter().for_each(|row| columns.measure(row));
+        let mut text = columns.heading(style(HEADING));
         for (index, row) in self.rows.iter().enumerate() {
             let is_total = self.has_total && index + 1 == self.rows.len();
-            text.push_str(&self.line(row, &widths, if is_total { style(STRONG) } else { Style::new() }));
+            text.push_str(&columns.line(row, if is_total { style(STRONG) } else { Style::new() }));
         }
         text
     }
+}
 
-    fn width(&self, column: usize) -> usize {
-        let cells = self.rows.iter().map(|row| row[column].chars().count());
-        cells.chain([self.columns[column].0.chars().count()]).max().expect("there is a heading")
+impl Columns {
+    /// As wide as their headings.
+    pub fn new(columns: &[(&str, Align)]) -> Self {
+        let column = |(heading, align): &(&str, Align)| Column {
+            heading: (*heading).to_owned(),
+            align: *align,
+            width: heading.chars().count(),
+            is_used: false,
+        };
+        Self { columns: columns.iter().map(column).collect(), is_empty: true }
     }
 
-    /// A column without a width is left out.
-    fn line(&self, cells: &[String], widths: &[Option<usize>], style: Style) -> String {
-        let cell = |((cell, width), (_, align)): ((&String, &Option<usize>), &(String, Align))| {
-            width.map(|width| match align {
+    /// Makes room for a row.
+    pub fn measure(&mut self, cells: &[String]) {
+        self.is_empty = false;
+        for (column, cell) in self.columns.iter_mut().zip(cells) {
+            column.width = column.width.max(cell.chars().count());
+            column.is_used |= !cell.is_empty();
+        }
+    }
+
+    /// Whether no row was measured.
+    pub fn is_empty(&self) -> bool {
+        self.is_empty
+    }
+
+    pub fn heading(&self, style: Style) -> String {
+        let headings: Vec<String> = self.columns.iter().map(|column| column.heading.clone()).collect();
+        self.line(&headings, style)
+    }
+
+    /// A row, indented by two, its line ended, without the cells of columns that no row has anything in.
+    pub fn line(&self, cells: &[String], style: Style) -> String {
+        let cell = |(cell, column): (&String, &Column)| {
+            let width = column.width;
+            (self.is_empty || column.is_used).then(|| match column.align {
                 Align::Left => format!("{cell:<width$}"),
                 Align::Right => format!("{cell:>width$}"),
             })
         };
-        let cells: Vec<String> = cells.iter().zip(widths).zip(&self.columns).filter_map(cell).collect();
+        let cells: Vec<String> = cells.iter().zip(&self.columns).filter_map(cell).collect();
         format!("  {style}{}{style:#}\n", cells.join("  ").trim_end())
     }
 }

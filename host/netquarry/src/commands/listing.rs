@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use anstyle::Style;
 use netquarry_core::closure::Closure;
 use netquarry_core::record::BlockRecord;
 use netquarry_core::source::SourceKind;
 use netquarry_core::verdict::{Evidence, Failure, Outcome as LevelOutcome};
 use netquarry_corpus::snapshot::{Integrity, SkippedFile, Snapshot};
-use serde::Serialize;
+use serde::{Serialize, Serializer as _};
 
 use super::Ending;
 use crate::console::{Console, Format};
@@ -21,7 +22,7 @@ use crate::driver::resolve::Attempt;
 use crate::findings::{is_removed, level_name};
 use crate::problem::Problem;
 use crate::quantity::{human_bytes, human_count};
-use crate::table::{Align, Table};
+use crate::table::{Align, Columns, HEADING};
 
 /// One line of a listing.
 pub(super) trait Row: Serialize {
@@ -31,18 +32,42 @@ pub(super) trait Row: Serialize {
 }
 
 pub(super) fn list<R: Row>(console: &Console, rows: &[R], ending: Ending) -> Result<Ending, Problem> {
+    list_made(console, || rows.iter(), ending)
+}
+
+/// Likewise, of rows that are made anew whenever they are asked for, so that they need not be in memory.
+pub(super) fn list_made<R: Row, I: Iterator<Item = R>>(
+    console: &Console,
+    rows: impl Fn() -> I,
+    ending: Ending,
+) -> Result<Ending, Problem> {
     match console.format {
-        Format::Json => console.print_json(&rows)?,
-        Format::Human if rows.is_empty() => console.print("  none\n")?,
+        Format::Json => console.print_written(|out| {
+            let mut serializer = serde_json::Serializer::pretty(&mut *out);
+            serializer.collect_seq(rows())?;
+            out.write_all(b"\n")
+        })?,
         Format::Human => {
-            let mut table = Table::new(R::COLUMNS);
-            for row in rows {
-                table.row(row.cells());
-            }
-            console.print(&table.render(|style| console.out_style(style)))?;
+            let mut columns = Columns::new(R::COLUMNS);
+            rows().for_each(|row| columns.measure(&row.cells()));
+            console.print_written(|out| {
+                if columns.is_empty() {
+                    return out.write_all(b"  none\n");
+                }
+                out.write_all(columns.heading(console.out_style(HEADING)).as_bytes())?;
+                rows().try_for_each(|row| out.write_all(columns.line(&row.cells(), Style::new()).as_bytes()))
+            })?;
         }
     }
     Ok(ending)
+}
+
+impl<R: Row> Row for &R {
+    const COLUMNS: &'static [(&'static str, Align)] = R::COLUMNS;
+
+    fn cells(&self) -> Vec<String> {
+        (*self).cells()
+    }
 }
 
 /// Why a block came no further, in one line: the class of its failure, where it is and what was said, or what was left

@@ -9,7 +9,7 @@ use netquarry_core::record::{DedupDecision, DedupOutcome};
 use netquarry_core::syntax::PARSER_STACK_BYTES;
 
 use self::strategies::{begins_with_any, with_strategies};
-use super::listing::{DuplicateRow, list};
+use super::listing::{DuplicateRow, list_made};
 use super::{Ending, command_line};
 use crate::arguments::{DedupCommand, DedupRunArguments};
 use crate::configuration::Settings;
@@ -80,10 +80,11 @@ fn run(arguments: &DedupRunArguments, settings: &Settings, console: &Console) ->
         console.status("Wrote", &format!("{kept}, {DECISIONS} and the report to `{}`", folder.path().display()));
     }
     fingerprints.finish(console);
-    let rows: Vec<DuplicateRow> = (0..all.count()).filter_map(|place| row(&curated, place)).collect();
-    spool.check()?;
+    let rows = || (0..all.count()).filter_map(|place| row(&curated, place));
     let is_whole = all.unreadable.is_empty() && curated.all_answered;
-    list(console, &rows, if is_whole { Ending::Done } else { Ending::Incomplete })
+    let ending = list_made(console, rows, if is_whole { Ending::Done } else { Ending::Incomplete })?;
+    spool.check()?;
+    Ok(ending)
 }
 
 /// What kernels find and leave in the store, where anything is kept of this input.
