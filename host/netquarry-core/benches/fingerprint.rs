@@ -61,7 +61,7 @@ fn run(folders: &[PathBuf]) {
     });
     println!("{} candidate pairs, {similar} of at least 0.90", pairs.len());
     measure("structures", || blocks.structure_digests(&all));
-    let pairs = measure("structural pairs", || blocks.structure_index(&all, 0.90).similar(&all));
+    let pairs = measure("structural pairs", || blocks.structure_index(&all, 0.90).similar(&all, usize::MAX).0);
     println!("{} structural pairs of at least 0.90", pairs.len() / 2);
 }
 

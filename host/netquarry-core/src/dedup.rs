@@ -282,7 +282,7 @@ impl Criterion {
 pub struct Follower {
     pub block: u32,
     pub leader: u32,
-    /// By the first criterion.
+    /// By the first of the criteria, in [0, 1].
     pub similarity: f64,
 }
 
@@ -351,12 +351,12 @@ pub trait BlockSet: Send + Sync {
     fn candidate_groups(&self, members: &[u32], shingling: Shingling, banding: Banding) -> Vec<Vec<u32>>;
 
     /// Clusters by leaders (Hartigan, "Clustering Algorithms", 1975): from the first block of `order` to the last, each one
-    /// follows the first leader that collides with it in some band and has enough in common with it, or leads itself.
-    /// Signatures are those of the first criterion's sets. The followers, in that order.
+    /// follows the first leader that collides with it in some band and has enough in common with it by all criteria, or leads
+    /// itself. Signatures are those of the first criterion's sets. The followers, in that order.
     fn leaders(&self, order: &[u32], criteria: &[Criterion], banding: Banding) -> Vec<Follower>;
 
-    /// The members that have enough in common, directly or through others (single linkage): groups of two at least, each
-    /// ascending, in the order of their first ones. No pair is missed.
+    /// The members that have enough in common by all criteria, directly or through others (single linkage): groups of two at
+    /// least, each ascending, in the order of their first ones. No pair is missed.
     fn similar_groups(&self, members: &[u32], criteria: &[Criterion]) -> Vec<Vec<u32>>;
 
     /// Exact Jaccard similarity of the shingle set of `block` to that of each of `others`; 1 for two empty sets.
@@ -371,7 +371,7 @@ pub trait BlockSet: Send + Sync {
     /// hyperparameters as sets; two empty structures have 0.
     fn structural_jaccard(&self, block: u32, others: &[u32]) -> Vec<f64>;
 
-    /// The structures of the members, to look for those of at least this similarity.
+    /// The structures of the members, to look for those of at least this similarity, in [0, 1].
     fn structure_index(&self, members: &[u32], threshold: f64) -> Box<dyn SimilarStructures>;
 }
 
@@ -381,8 +381,8 @@ pub trait SimilarStructures: Send + Sync {
     fn contains(&self, block: u32) -> bool;
 
     /// For each of `blocks`, which are among them, the others that are similar enough, ascending; the block is the first of
-    /// each pair.
-    fn similar(&self, blocks: &[u32]) -> Vec<SimilarPair>;
+    /// each pair. From `most` pairs on no further blocks are looked up; how many were, which is one at least.
+    fn similar(&self, blocks: &[u32], most: usize) -> (Vec<SimilarPair>, usize);
 }
 
 /// A block that is left out because another one stands for it.

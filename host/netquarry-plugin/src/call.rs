@@ -18,6 +18,8 @@ pub(crate) struct State {
     log: VecDeque<LogMessage>,
     logged: usize,
     pub(crate) resources: ResourceTable,
+    /// How many of them are structure indexes.
+    pub(crate) structure_indexes: usize,
 }
 
 impl State {
@@ -105,6 +107,7 @@ impl Caller {
             log: VecDeque::new(),
             logged: 0,
             resources: ResourceTable::new(),
+            structure_indexes: 0,
         };
         let mut store = Store::new(&self.engine, state);
         store.limiter(|state| &mut state.allowance);

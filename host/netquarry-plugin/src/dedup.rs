@@ -30,6 +30,9 @@ pub struct DedupStrategy {
 #[expect(unreachable_pub, reason = "the generated bindings export it from their own module")]
 pub struct BlockSetHandle(Arc<dyn BlockSet>);
 
+/// So many structure indexes a call may hold: they are in the host's memory.
+const MOST_STRUCTURE_INDEXES: usize = 4;
+
 /// What is behind the resource `structure-index`.
 #[expect(unreachable_pub, reason = "the generated bindings export it from their own module")]
 pub struct StructureIndexHandle(Arc<dyn SimilarStructures>);
@@ -363,6 +366,13 @@ impl blocks::HostBlockSet for State {
         threshold: f64,
     ) -> wasmtime::Result<Resource<StructureIndexHandle>> {
         let blocks = self.blocks_of(&handle, &members)?;
+        if !(0.0..=1.0).contains(&threshold) {
+            return Err(misuse(KernelError::Similarity(threshold).to_string()));
+        }
+        if self.structure_indexes == MOST_STRUCTURE_INDEXES {
+            return Err(misuse(format!("it holds {MOST_STRUCTURE_INDEXES} structure indexes, and may have no more")));
+        }
+        self.structure_indexes += 1;
         let index = StructureIndexHandle(blocks.structure_index(&members, threshold).into());
         Ok(self.resources.push(index)?)
     }
@@ -378,17 +388,21 @@ impl blocks::HostStructureIndex for State {
         &mut self,
         handle: Resource<StructureIndexHandle>,
         blocks: Vec<u32>,
-    ) -> wasmtime::Result<Vec<blocks::SimilarPair>> {
+        most: u32,
+    ) -> wasmtime::Result<blocks::SimilarBlocks> {
         let index = Arc::clone(&self.resources.get(&handle)?.0);
         if let Some(stranger) = blocks.iter().find(|block| !index.contains(**block)) {
             return Err(misuse(format!("block {stranger} is not among those that the index was made of")));
         }
         let converted = |SimilarPair { first, second, similarity }| blocks::SimilarPair { first, second, similarity };
-        Ok(index.similar(&blocks).into_iter().map(converted).collect())
+        let (pairs, looked_up) = index.similar(&blocks, most as usize);
+        let looked_up = u32::try_from(looked_up).expect("no more than were asked for");
+        Ok(blocks::SimilarBlocks { pairs: pairs.into_iter().map(converted).collect(), looked_up })
     }
 
     fn drop(&mut self, handle: Resource<StructureIndexHandle>) -> wasmtime::Result<()> {
         self.resources.delete(handle)?;
+        self.structure_indexes -= 1;
         Ok(())
     }
 }
@@ -411,5 +425,19 @@ impl From<Structure> for blocks::Structure {
     fn from(structure: Structure) -> Self {
         let Structure { sha256, calls, call_counts, hyperparameters } = structure;
         Self { sha256: hexadecimal(&sha256), calls, call_counts, hyperparameters }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_block_comes_twice_in_an_order() {
+        let refusal = |order: &[u32]| check_order(order, 3).err().map(|error| error.to_string());
+        assert_eq!(refusal(&[2, 0, 1]), None);
+        assert_eq!(refusal(&[]), None);
+        assert_eq!(refusal(&[1, 0, 1]).as_deref(), Some("block 1 comes twice in an order"));
+        assert_eq!(refusal(&[3]).as_deref(), Some("there is no block 3 among 3"));
     }
 }

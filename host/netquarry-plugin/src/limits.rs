@@ -16,7 +16,7 @@ pub struct Limits {
     /// Bytes that one function of the plugin may return, or pass to one function of the host.
     pub transfer: usize,
     /// A watchdog on wall time, for what fuel does not count. Far above what fuel allows, since a loaded machine is
-    /// slow.
+    /// slow. A kernel of the host that is at work is not interrupted, however long it takes.
     pub deadline: Duration,
     /// What a strategy gets on top for each block that it looks at, in one call for all of them.
     pub per_block: PerBlock,
@@ -25,7 +25,9 @@ pub struct Limits {
 /// What one block more allows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PerBlock {
+    /// As in [`Limits::fuel`].
     pub fuel: u64,
+    /// Bytes.
     pub memory: usize,
     pub deadline: Duration,
 }
@@ -41,7 +43,7 @@ impl Limits {
         };
         let per_block = match kind {
             Kind::DiscoveryRule | Kind::RepoShim | Kind::SpecEmitter => PerBlock::default(),
-            // Of memory some twice what a summary takes.
+            // A summary takes 300 bytes.
             Kind::DedupStrategy => PerBlock { fuel: 1_000_000, memory: 1024, deadline: Duration::from_millis(5) },
         };
         Self { fuel, memory, transfer: 128 * MEBIBYTE, deadline: Duration::from_secs(seconds), per_block }
@@ -106,5 +108,25 @@ impl ResourceLimiter for Allowance {
 
     fn memories(&self) -> usize {
         Self::ITEMS
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_strategies_get_more_for_more_blocks() {
+        let rule = Limits::of(Kind::DiscoveryRule);
+        assert_eq!(rule.for_blocks(1_000_000), rule);
+        let strategy = Limits::of(Kind::DedupStrategy);
+        let million = strategy.for_blocks(1_000_000);
+        assert!(million.fuel > strategy.fuel && million.deadline > strategy.deadline);
+        // A component has no more than 4 GiB.
+        assert!((strategy.memory + 1..4 << 30).contains(&million.memory));
+        assert_eq!(million.transfer, strategy.transfer);
+        assert_eq!(strategy.for_blocks(0), strategy);
+        let endless = Limits { fuel: u64::MAX, ..strategy };
+        assert_eq!(endless.for_blocks(u32::MAX).fuel, u64::MAX);
     }
 }

@@ -1,8 +1,5 @@
 //! What deduplication computed of codes, by the digests of what it was computed of.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use netquarry_core::fingerprint::archive::FINGERPRINT_VERSION;
 use rusqlite::{Connection, OptionalExtension};
 
@@ -13,25 +10,13 @@ use crate::writer::BatchWriter;
 
 /// Fingerprints that may wait for the writer, of some kilobytes each.
 const QUEUE: usize = 512;
-/// All transactions that read end after so many queries, so that the log of what is written can be emptied.
-const QUERIES: usize = 4096;
 
-/// The fingerprints that are stored. Queries share transactions for a while: a connection forgets the pages that it has read
-/// whenever another one writes between its transactions. So what is stored meanwhile may not be seen.
+/// The fingerprints that are stored. Queries share snapshots: a connection forgets the pages that it has read whenever another
+/// one writes between its transactions. So what is stored meanwhile may not be seen.
 pub struct StoredFingerprints {
     store: Store,
     /// Nothing was stored at the start.
     is_empty: bool,
-    queries: AtomicUsize,
-    /// Those that no thread uses just now.
-    open: Mutex<Vec<Snapshot>>,
-}
-
-/// A connection with an open transaction.
-struct Snapshot {
-    connection: Connection,
-    /// It ends with this turn of [`QUERIES`].
-    turn: usize,
 }
 
 impl StoredFingerprints {
@@ -43,27 +28,12 @@ impl StoredFingerprints {
         if self.is_empty {
             return Ok(None);
         }
-        let number = self.queries.fetch_add(1, Ordering::Relaxed);
-        let turn = number / QUERIES;
-        let free = {
-            let mut open = self.open.lock().expect("no panic while it is held");
-            open.retain(|snapshot| snapshot.turn == turn);
-            open.pop()
-        };
-        let snapshot = match free {
-            Some(snapshot) => snapshot,
-            None => Snapshot { connection: self.store.open_snapshot()?, turn },
-        };
-        let found = find(&snapshot.connection, key).map_err(|source| self.store.failed(source));
-        if self.queries.load(Ordering::Relaxed) / QUERIES == turn {
-            self.open.lock().expect("no panic while it is held").push(snapshot);
-        }
-        found
+        self.store.read_snapshot(|connection| find(connection, key))
     }
 
-    /// Ends all transactions.
+    /// Ends all snapshots.
     pub fn release(&self) {
-        self.open.lock().expect("no panic while it is held").clear();
+        self.store.end_snapshots();
     }
 }
 
@@ -79,9 +49,10 @@ impl Store {
     /// # Errors
     /// The store cannot be read.
     pub fn fingerprints(&self) -> Result<StoredFingerprints, StoreError> {
+        self.end_snapshots();
         let exists = "SELECT EXISTS (SELECT 1 FROM fingerprints)";
         let is_empty = !self.read(|connection| connection.query_row(exists, [], |row| row.get::<_, bool>(0)))?;
-        Ok(StoredFingerprints { store: self.clone(), is_empty, queries: AtomicUsize::new(0), open: Mutex::default() })
+        Ok(StoredFingerprints { store: self.clone(), is_empty })
     }
 
     /// Starts the thread that stores fingerprints while others are still computed. Those of other versions, which nothing finds
@@ -116,7 +87,7 @@ impl FingerprintsWriter {
     /// Waits until everything is stored.
     ///
     /// # Errors
-    /// The first failure of a batch. The batches before it are stored, it and what came after it are not.
+    /// The first failure. The batches before it are stored, what came after it is not.
     pub fn finish(self) -> Result<(), StoreError> {
         self.0.finish()
     }

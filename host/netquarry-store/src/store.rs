@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -29,6 +30,16 @@ struct Shared {
     writer: Mutex<Connection>,
     /// Connections for reading that nobody uses just now: at most as many as there were readers at once.
     readers: Mutex<Vec<Connection>>,
+    /// Those with an open transaction that no thread uses just now.
+    snapshots: Mutex<Vec<Snapshot>>,
+    /// Snapshots of earlier ones have ended.
+    generation: AtomicU64,
+}
+
+/// A connection with an open transaction.
+struct Snapshot {
+    connection: Connection,
+    generation: u64,
 }
 
 impl Store {
@@ -60,8 +71,14 @@ impl Store {
             }
             Layout::Foreign => return Err(StoreError::NotAnIndex { path: path.to_owned() }),
         }
-        let shared =
-            Shared { path: path.to_owned(), busy_timeout, writer: Mutex::new(writer), readers: Mutex::default() };
+        let shared = Shared {
+            path: path.to_owned(),
+            busy_timeout,
+            writer: Mutex::new(writer),
+            readers: Mutex::default(),
+            snapshots: Mutex::default(),
+            generation: AtomicU64::new(0),
+        };
         Ok(Self { shared: Arc::new(shared) })
     }
 
@@ -113,10 +130,36 @@ impl Store {
         answer
     }
 
-    /// A connection with a transaction that begins at its first query and ends with it.
-    pub(crate) fn open_snapshot(&self) -> Result<Connection, StoreError> {
-        let begun = |connection: Connection| connection.execute_batch("BEGIN").map(|()| connection);
-        self.open_reader().and_then(begun).map_err(|source| self.failed(source))
+    /// Runs a query that may see the store as it was at an earlier one, and no earlier than when snapshots were ended last.
+    pub(crate) fn read_snapshot<T>(
+        &self,
+        query: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        let Shared { snapshots, generation, .. } = &*self.shared;
+        let now = generation.load(Ordering::SeqCst);
+        let free = snapshots.lock().expect("no panic while it is held").pop();
+        let snapshot = match free.filter(|snapshot| snapshot.generation == now) {
+            Some(snapshot) => snapshot,
+            None => {
+                let begun = |connection: Connection| connection.execute_batch("BEGIN").map(|()| connection);
+                let connection = self.open_reader().and_then(begun).map_err(|source| self.failed(source))?;
+                Snapshot { connection, generation: now }
+            }
+        };
+        let answer = query(&snapshot.connection).map_err(|source| self.failed(source));
+        // Whoever waited for the list would hold the log meanwhile. Under the lock, so that whoever ends snapshots finds it.
+        if let Ok(mut free) = snapshots.try_lock()
+            && generation.load(Ordering::SeqCst) == now
+        {
+            free.push(snapshot);
+        }
+        answer
+    }
+
+    /// Ends all snapshots: those that are in use when their queries are done.
+    pub(crate) fn end_snapshots(&self) {
+        self.shared.generation.fetch_add(1, Ordering::SeqCst);
+        self.shared.snapshots.lock().expect("no panic while it is held").clear();
     }
 
     fn open_reader(&self) -> rusqlite::Result<Connection> {
@@ -144,14 +187,20 @@ impl Store {
         run().map_err(|source| self.failed(source))
     }
 
-    /// Moves what was written to the file, and has the log begin anew once those who read now are done. Where they take long
-    /// it stays for the next time.
+    /// Ends all snapshots, moves what was written to the file, and has the log begin anew. Where another process reads for
+    /// long it goes on, for the next time.
     pub(crate) fn empty_log(&self) -> Result<(), StoreError> {
         let writer = self.shared.writer.lock().expect("no panic while writing");
+        // Snapshots that begin before all is in the file need the log, and those that begin after it do not.
+        let step = |mode| {
+            self.end_snapshots();
+            writer.pragma(None, "wal_checkpoint", mode, |_| Ok(()))
+        };
         let run = || {
             writer.busy_timeout(READERS_TIMEOUT)?;
-            writer.pragma(None, "wal_checkpoint", "RESTART", |_| Ok(()))?;
-            writer.busy_timeout(self.shared.busy_timeout)
+            let emptied = step("FULL").and_then(|()| step("RESTART"));
+            writer.busy_timeout(self.shared.busy_timeout)?;
+            emptied
         };
         run().map_err(|source| self.failed(source))
     }

@@ -9,7 +9,7 @@ use crate::store::Store;
 /// A transaction of the writer ends after so many bytes or rows, so that another process gets its turn.
 const BATCH_BYTES: usize = 8 << 20;
 const BATCH_ROWS: usize = 2048;
-/// After so many bytes the log is emptied, whoever reads: SQLite does it by itself only where nobody does.
+/// After so many bytes the log is begun anew: SQLite does so by itself only where nobody reads.
 const LOG_BYTES: usize = 16 << 20;
 
 /// Stores rows of one table. What was added is safe once [`Self::finish`] has returned; a process that is killed before
@@ -50,7 +50,7 @@ impl BatchWriter {
     /// Waits until everything is stored.
     ///
     /// # Errors
-    /// The first failure of a batch. The batches before it are stored, it and what came after it are not.
+    /// The first failure. The batches before it are stored, what came after it is not.
     pub(crate) fn finish(mut self) -> Result<(), StoreError> {
         self.close().expect("closed by `finish` and `drop` alone")
     }

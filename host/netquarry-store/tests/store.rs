@@ -184,9 +184,14 @@ fn the_log_does_not_grow_while_many_read_and_one_writes() {
                 }
             });
         }
-        (1..6000).for_each(|number| writer.add(digest(number).0, &[7; 16 << 10]));
-        writer.finish().expect("stored");
+        // Who computes looks first, and waits where the writer does.
+        for number in 1..6000 {
+            assert!(stored.find(digest(number).0).expect("readable").is_none());
+            writer.add(digest(number).0, &[7; 16 << 10]);
+        }
+        let finished = writer.finish();
         is_done.store(true, Ordering::Relaxed);
+        finished.expect("stored");
         fs::metadata(scratch.index().with_extension("sqlite-wal")).expect("there is a log").len()
     });
     assert!(logged < 60 << 20, "of 94 MiB that were written {} are in the log", logged >> 20);

@@ -6,13 +6,13 @@ use netquarry_sdk::dedup::{Blocks, Decisions, DedupStrategy, Removal, Shingling}
 use netquarry_sdk::{ConfigurationError, Plugin};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use survivor::{Criterion, Merits};
+use survivor::{Merits, Preference};
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Configuration {
     /// What makes the block better that stays, in turn; where all are equal, the first one stays.
-    pub prefer: Vec<Criterion>,
+    pub prefer: Vec<Preference>,
 }
 
 impl Default for Configuration {

@@ -6,13 +6,13 @@ use netquarry_sdk::dedup::{Blocks, Decisions, DedupStrategy, Removal, Shingling}
 use netquarry_sdk::{ConfigurationError, Plugin};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use survivor::{Criterion, Merits, prefix_rank, summaries};
+use survivor::{Merits, Preference, prefix_rank, summaries};
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Configuration {
     /// What makes the block better that stays, in turn; where all are equal, the first one stays.
-    pub prefer: Vec<Criterion>,
+    pub prefer: Vec<Preference>,
     /// Name prefixes, the best one first; they decide before everything else which block stays, and nothing but that.
     pub prefixes: Vec<String>,
     /// The normalisations of tokens, by the host's names, in each of which blocks of equal code have to be equal too:

@@ -1,13 +1,12 @@
 //! Blocks whose normalised tokens are nearly the same.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use netquarry_sdk::dedup::{Banding, Blocks, Criterion, Decisions, DedupStrategy, Hashing, Removal, Shingling};
 use netquarry_sdk::{ConfigurationError, Plugin};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use survivor::{Merits, matched_prefix, summaries};
+use survivor::{Merits, Preference, matched_prefix, summaries};
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -24,7 +23,7 @@ pub struct Configuration {
     #[schemars(range(min = 1))]
     pub keep: usize,
     /// What makes the block better that stays, in turn; where all are equal, the first one stays.
-    pub prefer: Vec<survivor::Criterion>,
+    pub prefer: Vec<Preference>,
     /// Name prefixes, of which each one that is present in a component keeps a block at least.
     pub prefixes: Vec<String>,
     /// Consecutive tokens per shingle.
@@ -145,8 +144,6 @@ struct Corpus<'a> {
     merits: Merits,
     /// Empty where neither families nor prefixes matter.
     names: Vec<Box<str>>,
-    /// Those that were asked for: most blocks are compared with none.
-    families: RefCell<BTreeMap<u32, &'static str>>,
 }
 
 impl<'a> Corpus<'a> {
@@ -159,14 +156,7 @@ impl<'a> Corpus<'a> {
             width: configuration.shingle_width,
         };
         let shinglings = configuration.normalisations.iter().map(shingling).collect();
-        Self {
-            blocks,
-            configuration,
-            shinglings,
-            merits: Merits::of(blocks, prefer),
-            names,
-            families: RefCell::default(),
-        }
+        Self { blocks, configuration, shinglings, merits: Merits::of(blocks, prefer), names }
     }
 
     fn banding(&self) -> Banding {
@@ -265,8 +255,7 @@ impl<'a> Corpus<'a> {
     }
 
     fn family(&self, block: u32) -> &'static str {
-        let found = || model_family::family(self.name(block), || self.blocks.code(block));
-        self.families.borrow_mut().entry(block).or_insert_with(found)
+        model_family::family(self.name(block), || self.blocks.code(block))
     }
 
     /// Where names matter.

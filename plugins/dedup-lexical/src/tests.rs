@@ -68,6 +68,46 @@ fn families_are_not_compared_with_each_other() {
 }
 
 #[test]
+fn near_duplicates_share_enough_else() {
+    let with_floor = |similarity: f64| {
+        format!(
+            r#"{{"floors": [{{"normalisation": "flow", "similarity": {similarity}}}], "shingle_width": 2, "prefer": [], "threshold": 0.9}}"#
+        )
+    };
+    // Of 100 tokens 3 are others, and of their pairs 3 or 4: 0.94 and 0.92 or more.
+    let both = [(1, 0), (2, 1)];
+    assert_eq!(run(&chain(), &with_floor(0.94)).first(), both.first());
+    assert_eq!(run(&chain(), &with_floor(0.95)), []);
+}
+
+#[test]
+fn components_stay_within_a_family_and_its_threshold() {
+    let mut blocks = MemoryBlocks::default();
+    blocks.add("Fractal1", &code(100, 0));
+    blocks.add("ResNetBlock", &code(100, 3));
+    blocks.add("Fractal2", &code(100, 6));
+    blocks.add("ResNetOther", &code(100, 5));
+    let of = |thresholds: &str| {
+        format!(
+            r#"{{"floors": [], "threshold": 0.88, "shingle_width": 1, "families": true, "prefer": [], "linkage": "component", "family_thresholds": {thresholds}}}"#
+        )
+    };
+    assert_eq!(run(&blocks, &of("{}")), [(2, 0), (3, 1)]);
+    assert_eq!(run(&blocks, &of(r#"{"fractal": 0.97}"#)), [(3, 1)]);
+}
+
+/// With two normalisations the similarity is that in which two blocks are least alike.
+#[test]
+fn a_removal_names_the_least_similarity() {
+    let lexical = configured::<Lexical>(
+        r#"{"floors": [], "shingle_width": 1, "prefer": [], "threshold": 0.9, "normalisations": ["code", "class"]}"#,
+    );
+    let decisions = lexical.expect("the configuration is right").deduplicate(&chain()).expect("it does not fail");
+    let similarity = decisions.removals[0].similarity.expect("it has one");
+    assert!((similarity - 97.0 / 103.0).abs() < 1e-9, "{similarity}");
+}
+
+#[test]
 fn configurations_are_checked() {
     let pointer = |json| configured::<Lexical>(json).err().expect("the configuration is wrong").pointer;
     assert_eq!(pointer(r#"{"threshold": 1.5}"#), "/threshold");

@@ -6,7 +6,7 @@ use netquarry_sdk::dedup::{Blocks, Decisions, DedupStrategy, Restoration, Shingl
 use netquarry_sdk::{ConfigurationError, Plugin};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use survivor::Criterion;
+use survivor::Preference;
 use survivor::restoring::Restoring;
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -22,7 +22,7 @@ pub struct Configuration {
     /// Other thresholds for blocks that are left, by the families that NN-DUP's rules for names and code find.
     pub family_thresholds: BTreeMap<String, f64>,
     /// What makes the block better that comes back, in turn; where all are equal, the first one comes back.
-    pub prefer: Vec<Criterion>,
+    pub prefer: Vec<Preference>,
     /// Consecutive tokens per shingle.
     #[schemars(range(min = 1))]
     pub shingle_width: u32,

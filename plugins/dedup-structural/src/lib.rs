@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use netquarry_sdk::dedup::{Blocks, Decisions, DedupStrategy, Removal, Shingling, SimilarPair};
+use netquarry_sdk::dedup::{Blocks, Decisions, DedupStrategy, Removal, Shingling, SimilarBlocks, SimilarPair};
 use netquarry_sdk::{ConfigurationError, Plugin};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use survivor::{Criterion, Merits, all_summaries};
+use survivor::{Merits, Preference, all_summaries};
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -20,7 +20,7 @@ pub struct Configuration {
     /// Also take blocks without any call for equal to each other.
     pub compare_empty: bool,
     /// What makes the block better that stays, in turn; where all are equal, the first one stays.
-    pub prefer: Vec<Criterion>,
+    pub prefer: Vec<Preference>,
     pub order: Order,
     /// Consecutive tokens per shingle.
     #[schemars(range(min = 1))]
@@ -91,8 +91,10 @@ impl DedupStrategy for Structural {
     }
 }
 
-/// So many blocks are looked up together.
+/// So many blocks are looked up together: the host does so in parallel.
 const BATCH: usize = 512;
+/// From so many pairs on, of 16 bytes, an answer ends.
+const MOST_PAIRS: u32 = 1 << 16;
 
 /// What is known and what is decided so far.
 struct Deciding<'a> {
@@ -156,9 +158,13 @@ impl Deciding<'_> {
         let index = self.blocks.structure_index(&order, self.configuration.threshold);
         order.sort_by(|first, second| self.in_order(*first, *second));
         for batch in order.chunks(BATCH) {
-            let waiting: Vec<u32> = batch.iter().copied().filter(|block| !self.is_gone(*block)).collect();
-            for near in index.similar(&waiting).chunk_by(|one, other| one.first == other.first) {
-                self.remove_near_of(near)?;
+            let mut waiting: Vec<u32> = batch.iter().copied().filter(|block| !self.is_gone(*block)).collect();
+            while !waiting.is_empty() {
+                let SimilarBlocks { pairs, looked_up } = index.similar(&waiting, MOST_PAIRS);
+                for near in pairs.chunk_by(|one, other| one.first == other.first) {
+                    self.remove_near_of(near)?;
+                }
+                waiting.drain(..looked_up as usize);
             }
         }
         Ok(())

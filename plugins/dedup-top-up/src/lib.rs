@@ -4,7 +4,7 @@ use netquarry_sdk::dedup::{Blocks, Decisions, DedupStrategy, Restoration, Shingl
 use netquarry_sdk::{ConfigurationError, Plugin};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use survivor::Criterion;
+use survivor::Preference;
 use survivor::restoring::Restoring;
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -21,7 +21,7 @@ pub struct Configuration {
     #[schemars(range(min = 0.0, max = 1.0))]
     pub structural_max: f64,
     /// What makes the block better that comes back, in turn; where all are equal, the first one comes back.
-    pub prefer: Vec<Criterion>,
+    pub prefer: Vec<Preference>,
     /// Consecutive tokens per shingle.
     #[schemars(range(min = 1))]
     pub shingle_width: u32,

@@ -12,7 +12,7 @@ pub mod restoring;
 /// One thing in which a block can be better than another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Criterion {
+pub enum Preference {
     /// The higher level of validation.
     Level,
     /// The higher priority of the source.
@@ -31,8 +31,8 @@ pub enum Criterion {
 
 /// What NetQuarry prefers where nobody configures anything else: what is best validated, from the source that the user
 /// ranks highest, in the fewest characters.
-pub const DEFAULT: [Criterion; 5] =
-    [Criterion::Level, Criterion::Priority, Criterion::Accuracy, Criterion::Shorter, Criterion::Identity];
+pub const DEFAULT: [Preference; 5] =
+    [Preference::Level, Preference::Priority, Preference::Accuracy, Preference::Shorter, Preference::Identity];
 
 /// The summaries of all blocks that are left, fetched in pieces of a good size: a million of them are 300 MB.
 pub fn summaries(blocks: &dyn Blocks) -> impl Iterator<Item = BlockSummary> {
@@ -49,9 +49,9 @@ fn summaries_up_to(blocks: &dyn Blocks, count: u32) -> impl Iterator<Item = Bloc
     (0..count).step_by(PIECE as usize).flat_map(move |start| blocks.summaries(start, PIECE.min(count - start)))
 }
 
-/// Which of the blocks that are left is better than another: of each one what the criteria ask for, and no more.
+/// Which of the blocks that are left is better than another: of each one what the preferences ask for, and no more.
 pub struct Merits {
-    criteria: Vec<Criterion>,
+    preferences: Vec<Preference>,
     merits: Vec<Merit>,
 }
 
@@ -61,52 +61,53 @@ pub(crate) struct Merit {
     level: u8,
     accuracy: f64,
     characters: u64,
-    /// Empty where no criterion asks for it.
+    /// Empty where no preference asks for it.
     name: Box<str>,
     /// Likewise.
     id: Box<str>,
 }
 
 impl Merits {
-    pub fn of(blocks: &dyn Blocks, criteria: &[Criterion]) -> Self {
+    pub fn of(blocks: &dyn Blocks, preferences: &[Preference]) -> Self {
         let mut merits = Vec::with_capacity(blocks.count() as usize);
-        merits.extend(summaries(blocks).map(|summary| Merit::new(summary, criteria)));
-        Self { criteria: criteria.to_vec(), merits }
+        merits.extend(summaries(blocks).map(|summary| Merit::new(summary, preferences)));
+        Self { preferences: preferences.to_vec(), merits }
     }
 
     /// The smaller one is the better. Equal blocks keep their order.
     pub fn compare(&self, first: u32, second: u32) -> Ordering {
         let [first, second] = [first, second].map(|block| &self.merits[block as usize]);
-        first.compare(second, &self.criteria)
+        first.compare(second, &self.preferences)
     }
 }
 
 impl Merit {
-    pub(crate) fn new(summary: BlockSummary, criteria: &[Criterion]) -> Self {
-        let text = |text: String, criterion| if criteria.contains(&criterion) { text.into() } else { Box::default() };
+    pub(crate) fn new(summary: BlockSummary, preferences: &[Preference]) -> Self {
+        let text =
+            |text: String, preference| if preferences.contains(&preference) { text.into() } else { Box::default() };
         Self {
             priority: summary.priority,
             level: summary.level,
             // None is worst.
             accuracy: summary.accuracy.unwrap_or(f64::NEG_INFINITY),
             characters: summary.characters,
-            name: text(summary.name, Criterion::Name),
-            id: text(summary.id, Criterion::Identity),
+            name: text(summary.name, Preference::Name),
+            id: text(summary.id, Preference::Identity),
         }
     }
 
-    /// By the criteria in turn.
-    pub(crate) fn compare(&self, other: &Self, criteria: &[Criterion]) -> Ordering {
-        let by = |criterion: &Criterion| match criterion {
-            Criterion::Level => other.level.cmp(&self.level),
-            Criterion::Priority => other.priority.cmp(&self.priority),
-            Criterion::Accuracy => other.accuracy.total_cmp(&self.accuracy),
-            Criterion::Longer => other.characters.cmp(&self.characters),
-            Criterion::Shorter => self.characters.cmp(&other.characters),
-            Criterion::Name => self.name.cmp(&other.name),
-            Criterion::Identity => self.id.cmp(&other.id),
+    /// By the preferences in turn.
+    pub(crate) fn compare(&self, other: &Self, preferences: &[Preference]) -> Ordering {
+        let by = |preference: &Preference| match preference {
+            Preference::Level => other.level.cmp(&self.level),
+            Preference::Priority => other.priority.cmp(&self.priority),
+            Preference::Accuracy => other.accuracy.total_cmp(&self.accuracy),
+            Preference::Longer => other.characters.cmp(&self.characters),
+            Preference::Shorter => self.characters.cmp(&other.characters),
+            Preference::Name => self.name.cmp(&other.name),
+            Preference::Identity => self.id.cmp(&other.id),
         };
-        criteria.iter().map(by).find(|ordering| ordering.is_ne()).unwrap_or(Ordering::Equal)
+        preferences.iter().map(by).find(|ordering| ordering.is_ne()).unwrap_or(Ordering::Equal)
     }
 }
 
@@ -145,24 +146,24 @@ mod tests {
 
     use super::*;
 
-    const NN_DUP: [Criterion; 3] = [Criterion::Accuracy, Criterion::Longer, Criterion::Name];
+    const NN_DUP: [Preference; 3] = [Preference::Accuracy, Preference::Longer, Preference::Name];
 
     #[test]
-    fn criteria_decide_in_turn() {
+    fn preferences_decide_in_turn() {
         let mut blocks = MemoryBlocks::default();
         blocks.add("long", "a b c d").level = 5;
         blocks.add("short", "a b").level = 5;
         blocks.add("accurate", "a").accuracy = Some(0.5);
-        let best = |criteria: &[Criterion]| {
-            let merits = Merits::of(&blocks, criteria);
+        let best = |preferences: &[Preference]| {
+            let merits = Merits::of(&blocks, preferences);
             (0..3)
                 .min_by(|first, second| merits.compare(*first, *second))
                 .map(|best| ["long", "short", "accurate"][best as usize])
         };
         assert_eq!(best(&DEFAULT), Some("short"));
         assert_eq!(best(&NN_DUP), Some("accurate"));
-        assert_eq!(best(&[Criterion::Longer]), Some("long"));
-        assert_eq!(best(&[Criterion::Name]), Some("accurate"));
+        assert_eq!(best(&[Preference::Longer]), Some("long"));
+        assert_eq!(best(&[Preference::Name]), Some("accurate"));
         assert_eq!(best(&[]), Some("long"));
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use netquarry_sdk::dedup::{BlockSummary, Blocks, Decisions, Restoration};
 
-use crate::{Criterion, Merit, all_summaries, begins_with, matched_prefix};
+use crate::{Merit, Preference, all_summaries, begins_with, matched_prefix};
 
 /// What is left and what was removed, and what has come back so far.
 pub struct Restoring<'a> {
@@ -38,7 +38,7 @@ impl<'a> Restoring<'a> {
         &mut self,
         prefix: &str,
         most: usize,
-        prefer: &[Criterion],
+        prefer: &[Preference],
         reason: &str,
         is_wanted: impl Fn(&Self, u32, &[u32]) -> Result<bool, String>,
     ) -> Result<(), String> {
@@ -68,7 +68,7 @@ impl<'a> Restoring<'a> {
         self.restorations.into()
     }
 
-    fn removed_of(&self, prefix: &str, prefer: &[Criterion]) -> Vec<u32> {
+    fn removed_of(&self, prefix: &str, prefer: &[Preference]) -> Vec<u32> {
         let code = |block: u32| &*self.summaries[block as usize].sha256;
         let codes: BTreeSet<&str> = self.left.iter().map(|block| code(*block)).collect();
         let is_eligible =

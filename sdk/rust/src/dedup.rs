@@ -2,8 +2,8 @@
 
 use crate::Plugin;
 pub use crate::bindings::dedup_strategy::netquarry::plugin::blocks::{
-    Banding, BlockSummary, Criterion, Decisions, Follower, Hashing, Pair, Removal, Restoration, Shingling, SimilarPair,
-    Structure,
+    Banding, BlockSummary, Criterion, Decisions, Follower, Hashing, Pair, Removal, Restoration, Shingling,
+    SimilarBlocks, SimilarPair, Structure,
 };
 use crate::bindings::dedup_strategy::netquarry::plugin::blocks::{BlockSet, StructureIndex};
 
@@ -72,10 +72,12 @@ pub trait Blocks {
     ) -> Result<Vec<Vec<u32>>, String>;
 
     /// Clusters by leaders: from the first block of `order` to the last, each one follows the first leader that collides
-    /// with it in some band and has enough in common with it by all criteria, or leads itself. The followers.
+    /// with it in some band, by the first criterion's sets, and has enough in common with it by all criteria, or leads
+    /// itself. The followers, in that order.
     fn leaders(&self, order: &[u32], criteria: &[Criterion], banding: &Banding) -> Result<Vec<Follower>, String>;
 
-    /// The members that have enough in common by all criteria, directly or through others; each group is ascending.
+    /// The members that have enough in common by all criteria, directly or through others: groups of two at least, each
+    /// ascending, in the order of their first ones.
     fn similar_groups(&self, members: &[u32], criteria: &[Criterion]) -> Result<Vec<Vec<u32>>, String>;
 
     /// Exact Jaccard similarity of the shingle sets of `block` and each of `others`.
@@ -90,20 +92,20 @@ pub trait Blocks {
     /// The Jaccard similarity of the structures of `block` and each of `others`; 0 for two empty ones.
     fn structural_jaccard(&self, block: u32, others: &[u32]) -> Vec<f64>;
 
-    /// The structures of the members, to look for those of at least this similarity.
+    /// The structures of the members, to look for those of at least this similarity, in [0, 1].
     fn structure_index<'a>(&'a self, members: &[u32], threshold: f64) -> Box<dyn SimilarStructures + 'a>;
 }
 
 /// Structures of blocks, to look for similar ones.
 pub trait SimilarStructures {
     /// For each of `blocks`, which are members, the other members that are similar enough, ascending; the block is the first
-    /// of each pair.
-    fn similar(&self, blocks: &[u32]) -> Vec<SimilarPair>;
+    /// of each pair. From `most` pairs on no further blocks are looked up.
+    fn similar(&self, blocks: &[u32], most: u32) -> SimilarBlocks;
 }
 
 impl SimilarStructures for StructureIndex {
-    fn similar(&self, blocks: &[u32]) -> Vec<SimilarPair> {
-        self.similar(blocks)
+    fn similar(&self, blocks: &[u32], most: u32) -> SimilarBlocks {
+        self.similar(blocks, most)
     }
 }
 

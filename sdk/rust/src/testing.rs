@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::dedup::{
-    Banding, BlockSummary, Blocks, Criterion, Follower, Hashing, Pair, Shingling, SimilarPair, SimilarStructures,
-    Structure,
+    Banding, BlockSummary, Blocks, Criterion, Follower, Hashing, Pair, Shingling, SimilarBlocks, SimilarPair,
+    SimilarStructures, Structure,
 };
 
 /// Blocks in memory, with kernels that are simple to foresee: tokens are what blanks separate, every pair of members is
@@ -188,13 +188,19 @@ struct MemoryStructures<'a> {
 }
 
 impl SimilarStructures for MemoryStructures<'_> {
-    fn similar(&self, blocks: &[u32]) -> Vec<SimilarPair> {
-        let all = blocks.iter().flat_map(|first| self.members.iter().map(move |second| (*first, *second)));
-        let pair = |(first, second)| {
-            let similarity = self.blocks.structural_jaccard(first, &[second])[0];
-            SimilarPair { first, second, similarity }
-        };
-        let others = all.filter(|(first, second)| first != second);
-        others.map(pair).filter(|pair| pair.similarity >= self.threshold).collect()
+    /// Stops behind the block with which there are `most` pairs.
+    fn similar(&self, blocks: &[u32], most: u32) -> SimilarBlocks {
+        let (mut pairs, mut looked_up) = (Vec::new(), 0);
+        for first in blocks {
+            let others: Vec<u32> = self.members.iter().copied().filter(|other| other != first).collect();
+            let found = others.iter().zip(self.blocks.structural_jaccard(*first, &others));
+            let near = found.filter(|(_, similarity)| *similarity >= self.threshold);
+            pairs.extend(near.map(|(second, similarity)| SimilarPair { first: *first, second: *second, similarity }));
+            looked_up += 1;
+            if pairs.len() >= most as usize {
+                break;
+            }
+        }
+        SimilarBlocks { pairs, looked_up }
     }
 }

@@ -499,7 +499,7 @@ mod tests {
         assert!(blocks.jaccard(0, &[3], SHINGLING)[0] < 1.0);
         let digests = blocks.structure_digests(&[0, 1, 2, 3]);
         assert!(digests[0] == digests[2] && digests[0] == digests[3] && digests[0] != digests[1]);
-        let similar = blocks.structure_index(&[0, 1, 3], 0.9).similar(&[0, 1, 3]);
+        let (similar, _) = blocks.structure_index(&[0, 1, 3], 0.9).similar(&[0, 1, 3], usize::MAX);
         assert_eq!(similar.iter().map(|pair| (pair.first, pair.second)).collect::<Vec<_>>(), [(0, 3), (3, 0)]);
     }
 
@@ -516,7 +516,7 @@ mod tests {
                 (
                     pairs,
                     blocks.structure_digests(&all),
-                    blocks.structure_index(&all, 0.9).similar(&all),
+                    blocks.structure_index(&all, 0.9).similar(&all, usize::MAX).0,
                     blocks.signature(7, SHINGLING, NN_DUP.hashing),
                     blocks.candidate_groups(&all, SHINGLING, NN_DUP),
                 )

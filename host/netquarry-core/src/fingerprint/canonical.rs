@@ -114,7 +114,7 @@ fn counted(found: Vec<String>) -> NormalisedTokens {
     tokens
 }
 
-/// The statements of a code, by what they bind. Names that are asked about are defined in it.
+/// The statements of a code, by what they bind, and after that change. Names that are asked about are defined in it.
 struct Definitions<'s> {
     /// What is bound, in order.
     names: Vec<&'s str>,

@@ -1,7 +1,8 @@
 //! Clusters of blocks, by what their sets of shingles have in common.
 
-use std::cell::LazyCell;
+use std::cell::{Cell, LazyCell, RefCell};
 use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 
 use petgraph::unionfind::UnionFind;
 use rayon::prelude::*;
@@ -18,31 +19,34 @@ use crate::dedup::{Banding, Criterion, Follower, Shingling};
 pub(super) struct Clustering<'a> {
     blocks: &'a CodeBlocks,
     members: &'a [u32],
-    /// The first criterion.
+    /// The first of the criteria.
     first: Criterion,
     /// What asks for equal sets.
     equal: Vec<Shingling>,
-    /// The other criteria.
-    open: Vec<Criterion>,
+    /// What asks for less than equal sets, and for more than nothing.
+    thresholds: Vec<Criterion>,
 }
 
-/// So many members that are not known to be different are all compared with each other.
+/// Parts of so many different members at most are compared pair by pair.
 const FEW: usize = 8;
 /// So many buckets are looked at together.
-const BATCH: usize = 4096;
+const BATCH: usize = if cfg!(test) { 16 } else { 4096 };
 
 impl<'a> Clustering<'a> {
     /// # Panics
     /// There is no criterion.
     pub(super) fn new(blocks: &'a CodeBlocks, members: &'a [u32], criteria: &[Criterion]) -> Self {
-        let (equal, open): (Vec<_>, Vec<_>) = criteria.iter().partition(|criterion| criterion.similarity >= 1.0);
+        let (equal, others): (Vec<_>, Vec<_>) = criteria.iter().partition(|criterion| criterion.similarity >= 1.0);
         let equal = equal.into_iter().map(|criterion: Criterion| criterion.shingling).collect();
-        Self { blocks, members, first: criteria[0], equal, open }
+        let thresholds = others.into_iter().filter(|criterion| criterion.similarity > 0.0).collect();
+        Self { blocks, members, first: criteria[0], equal, thresholds }
     }
 
     /// [`crate::dedup::BlockSet::leaders`]
     pub(super) fn leaders(&self, banding: Banding) -> Vec<Follower> {
         let parts = self.parts();
+        // In parallel, however few and large the parts are.
+        parts.par_iter().flatten().for_each(|place| _ = self.sizes(self.members[*place]).count());
         let followers = parts.par_iter().flat_map_iter(|part| self.leaders_of_part(part, banding));
         let mut followers: Vec<(usize, Follower)> = followers.collect();
         followers.par_sort_unstable_by_key(|(place, _)| *place);
@@ -87,20 +91,29 @@ impl<'a> Clustering<'a> {
     fn leaders_of_part(&self, part: &[usize], banding: Banding) -> Vec<(usize, Follower)> {
         let members: Vec<u32> = part.iter().map(|place| self.members[*place]).collect();
         let keys = |bands| self.blocks.keys(&members, self.first.shingling, banding, bands);
-        let buckets = banding::all_buckets(banding, keys);
+        let buckets = match self.first.similarity >= 1.0 {
+            // Equal sets collide in every band.
+            true => std::iter::once((0..).zip(&members).map(|(place, _)| place)).collect(),
+            false => banding::all_buckets(banding, keys),
+        };
         let buckets_of = buckets.inverted(members.len());
         // By bucket and by the order of the members.
         let mut leaders: Vec<Vec<usize>> = vec![Vec::new(); buckets.len()];
-        let mut sets = RecentSets::new(self);
+        let sets = RecentSets::new(|place: usize| self.sets(members[place]));
         let mut followers = Vec::new();
         for (place, member) in members.iter().enumerate() {
             let own = buckets_of.get(place).iter().map(|bucket| *bucket as usize);
             let mut candidates: Vec<usize> = own.clone().flat_map(|bucket| &leaders[bucket]).copied().collect();
             candidates.sort_unstable();
             candidates.dedup();
-            candidates.retain(|leader| self.may_be_alike(members[*leader], *member));
-            match sets.first_alike(*member, candidates.iter().map(|leader| members[*leader])) {
-                Some((leader, similarity)) => {
+            let own_sets = LazyCell::new(|| sets.get(place));
+            let is_leader = |leader: &usize| {
+                self.may_be_alike(members[*leader], *member) && self.are_alike(&own_sets, &sets.get(*leader))
+            };
+            match candidates.into_iter().find(is_leader) {
+                Some(leader) => {
+                    let leader = members[leader];
+                    let similarity = self.similarity(*member, leader);
                     followers.push((part[place], Follower { block: *member, leader, similarity }));
                 }
                 None => own.for_each(|bucket| leaders[bucket].push(place)),
@@ -109,30 +122,37 @@ impl<'a> Clustering<'a> {
         followers
     }
 
+    /// By the first of the criteria.
+    fn similarity(&self, first: u32, second: u32) -> f64 {
+        let shelf = self.blocks.shelf();
+        let [first, second] = [first, second].map(|block| self.blocks.shingles(block, self.first.shingling).get(shelf));
+        jaccard(&first, &second)
+    }
+
     /// Pairs of places that connect what has enough in common in a part.
     fn links_of_part(&self, part: &[usize]) -> Vec<(usize, usize)> {
-        let Some(narrowest) = self.open.iter().max_by(|first, second| first.similarity.total_cmp(&second.similarity))
-        else {
+        let by_similarity = |first: &&Criterion, second: &&Criterion| first.similarity.total_cmp(&second.similarity);
+        let Some(strictest) = self.thresholds.iter().max_by(by_similarity) else {
             return part.windows(2).map(|pair| (pair[0], pair[1])).collect();
         };
         let mut links = Vec::new();
         let distinct = self.distinct(part, &mut links);
         let member = |place: usize| self.members[distinct[place]];
         let read = |place: usize| self.sets(member(place));
-        let is_link = |first: &Vec<Shingles>, second: &Vec<Shingles>| self.alike(first, second).is_some();
+        let is_link = |first: &[Shingles], second: &[Shingles]| self.are_alike(first, second);
         let mut connected = UnionFind::<usize>::new(distinct.len());
-        let mut connect = |buckets: Vec<Vec<usize>>, is_new: &(dyn Fn(usize, usize, usize) -> bool + Sync)| {
+        let mut connect_all = |buckets: Vec<Vec<usize>>, is_new: &(dyn Fn(usize, usize, usize) -> bool + Sync)| {
             let is_possible = |bucket: usize, first: usize, second: usize| {
                 is_new(bucket, first, second) && self.may_be_alike(member(first), member(second))
             };
             let found = connect(buckets, &mut connected, is_possible, read, is_link);
             links.extend(found.into_iter().map(|(first, second)| (distinct[first], distinct[second])));
         };
-        if distinct.len() <= FEW || narrowest.similarity <= 0.0 {
-            connect(vec![(0..distinct.len()).collect()], &|_, _, _| true);
+        if distinct.len() <= FEW {
+            connect_all(vec![(0..distinct.len()).collect()], &|_, _, _| true);
             return links;
         }
-        let prefixes = self.prefixes(&distinct, *narrowest);
+        let prefixes = self.prefixes(&distinct, *strictest);
         let mut entries: Vec<(u32, u32)> = (0..)
             .zip(prefixes.iter())
             .flat_map(|(place, prefix)| prefix.iter().map(move |element| (*element, place)))
@@ -146,7 +166,7 @@ impl<'a> Clustering<'a> {
                 first_shared(prefixes.get(first), prefixes.get(second)) == Some(element)
             };
             let places = |bucket: &&[(u32, u32)]| bucket.iter().map(|(_, place)| *place as usize).collect();
-            connect(batch.iter().map(places).collect(), &is_new);
+            connect_all(batch.iter().map(places).collect(), &is_new);
         }
         links
     }
@@ -155,7 +175,7 @@ impl<'a> Clustering<'a> {
     fn distinct(&self, part: &[usize], links: &mut Vec<(usize, usize)>) -> Vec<usize> {
         let digests = |place: &usize| -> Vec<SetDigest> {
             let member = self.members[*place];
-            self.open.iter().map(|criterion| self.digest(member, criterion.shingling)).collect()
+            self.thresholds.iter().map(|criterion| self.digest(member, criterion.shingling)).collect()
         };
         let digests: Vec<Vec<SetDigest>> = part.par_iter().map(digests).collect();
         let mut first: HashMap<Vec<SetDigest>, usize> = HashMap::new();
@@ -183,72 +203,67 @@ impl<'a> Clustering<'a> {
     /// The sets of a block that are compared.
     fn sets(&self, block: u32) -> Vec<Shingles> {
         let shelf = self.blocks.shelf();
-        self.open.iter().map(|criterion| self.blocks.shingles(block, criterion.shingling).get(shelf)).collect()
+        self.thresholds.iter().map(|criterion| self.blocks.shingles(block, criterion.shingling).get(shelf)).collect()
+    }
+
+    /// How many shingles there are in each of them.
+    fn sizes(&self, block: u32) -> impl Iterator<Item = usize> {
+        self.thresholds.iter().map(move |criterion| self.blocks.shingles(block, criterion.shingling).len())
     }
 
     /// Whether the sizes of their sets allow that two blocks have enough in common.
     fn may_be_alike(&self, first: u32, second: u32) -> bool {
-        self.open.iter().all(|Criterion { shingling, similarity }| {
-            let [first, second] = [first, second].map(|block| self.blocks.shingles(block, *shingling).len());
-            most_similar(first, second) >= *similarity
-        })
+        let sizes = self.sizes(first).zip(self.sizes(second)).zip(&self.thresholds);
+        sizes.into_iter().all(|((first, second), criterion)| most_similar(first, second) >= criterion.similarity)
     }
 
-    /// How much two blocks with these sets have in common by the first criterion, if it is enough by all.
-    fn alike(&self, first: &[Shingles], second: &[Shingles]) -> Option<f64> {
-        let mut similarities = first.iter().zip(second).map(|(first, second)| jaccard(first, second)).zip(&self.open);
-        let by_first = similarities.next().filter(|(found, least)| *found >= least.similarity);
-        let by_first = if self.open.is_empty() { 1.0 } else { by_first?.0 };
-        let is_enough = similarities.all(|(found, least)| found >= least.similarity);
-        is_enough.then_some(if self.first.similarity >= 1.0 { 1.0 } else { by_first })
+    /// Whether two blocks with these sets have enough in common.
+    fn are_alike(&self, first: &[Shingles], second: &[Shingles]) -> bool {
+        let pairs = first.iter().zip(second).zip(&self.thresholds);
+        pairs.into_iter().all(|((first, second), criterion)| jaccard(first, second) >= criterion.similarity)
     }
 }
 
-/// Sets of blocks that are compared often, so that they need not be read again.
-struct RecentSets<'a> {
-    clustering: &'a Clustering<'a>,
-    sets: HashMap<u32, Vec<Shingles>>,
-    /// How many shingles there are in them.
-    size: usize,
+/// Sets that are compared often, so that they need not be read again: those of some 10 MB.
+struct RecentSets<R> {
+    read: R,
+    sets: RefCell<HashMap<usize, Rc<[Shingles]>>>,
+    /// How many shingles there are in them; each set counts as one more.
+    size: Cell<usize>,
 }
 
-impl<'a> RecentSets<'a> {
-    /// So many shingles are kept.
-    const MOST: usize = 1 << 20;
+impl<R: Fn(usize) -> Vec<Shingles>> RecentSets<R> {
+    const MOST: usize = if cfg!(test) { 1 << 8 } else { 1 << 20 };
 
-    fn new(clustering: &'a Clustering<'a>) -> Self {
-        Self { clustering, sets: HashMap::new(), size: 0 }
+    fn new(read: R) -> Self {
+        Self { read, sets: RefCell::default(), size: Cell::new(0) }
     }
 
-    /// The first of the candidates that has enough in common with the member, and how much by the first criterion.
-    fn first_alike(&mut self, member: u32, candidates: impl Iterator<Item = u32>) -> Option<(u32, f64)> {
-        let own = LazyCell::new(|| self.clustering.sets(member));
-        let mut first = None;
-        for candidate in candidates {
-            let sets = self.sets.entry(candidate).or_insert_with(|| {
-                let sets = self.clustering.sets(candidate);
-                self.size += sets.iter().map(|set| set.hashes().len()).sum::<usize>();
-                sets
-            });
-            if let Some(similarity) = self.clustering.alike(&own, sets) {
-                first = Some((candidate, similarity));
-                break;
-            }
+    /// The sets of the member at a place.
+    fn get(&self, place: usize) -> Rc<[Shingles]> {
+        if let Some(sets) = self.sets.borrow().get(&place) {
+            return Rc::clone(sets);
         }
-        if self.size > Self::MOST {
-            (self.sets, self.size) = (HashMap::new(), 0);
+        let read: Rc<[Shingles]> = (self.read)(place).into();
+        let mut sets = self.sets.borrow_mut();
+        let size = read.iter().map(|set| 1 + set.hashes().len()).sum::<usize>();
+        if self.size.get() + size > Self::MOST {
+            sets.clear();
+            self.size.set(0);
         }
-        first
+        self.size.update(|before| before + size);
+        sets.insert(place, Rc::clone(&read));
+        read
     }
 }
 
 impl CodeBlocks {
-    /// Pairs of members by which everything hangs together that candidates of at least this similarity connect, directly or
-    /// through others; none is there that the others connect already.
+    /// Pairs of members that connect whatever candidates of at least this similarity connect, directly or through others; as
+    /// few of them as possible.
     pub fn links(&self, members: &[u32], shingling: Shingling, banding: Banding, similarity: f64) -> Vec<(u32, u32)> {
         let set = |place: usize| self.shingles(members[place], shingling);
-        let read = |place: usize| set(place).get(self.shelf());
-        let is_link = |first: &Shingles, second: &Shingles| jaccard(first, second) >= similarity;
+        let read = |place: usize| vec![set(place).get(self.shelf())];
+        let is_link = |first: &[Shingles], second: &[Shingles]| jaccard(&first[0], &second[0]) >= similarity;
         let mut sets = UnionFind::<usize>::new(members.len());
         let mut links = Vec::new();
         for (bands, keys) in banding::passes(banding, |bands| self.keys(members, shingling, banding, bands)) {
@@ -264,14 +279,14 @@ impl CodeBlocks {
     }
 }
 
-/// The pairs in buckets that connect what nothing connects yet. `is_possible` says of a pair whether it may be a link and was
-/// in no bucket before, by the place of this one; what `read` gives of two `is_link` compares.
-fn connect<S>(
+/// Unites what is linked in the buckets, and gives the pairs by which it did. A pair is only looked at where `is_possible`
+/// says so of the bucket's place and the two, and nothing connects them yet; then `is_link` compares what `read` gives.
+fn connect(
     buckets: Vec<Vec<usize>>,
     sets: &mut UnionFind<usize>,
     is_possible: impl Fn(usize, usize, usize) -> bool + Sync,
-    read: impl Fn(usize) -> S + Sync,
-    is_link: impl Fn(&S, &S) -> bool + Sync,
+    read: impl Fn(usize) -> Vec<Shingles> + Sync,
+    is_link: impl Fn(&[Shingles], &[Shingles]) -> bool + Sync,
 ) -> Vec<(usize, usize)> {
     let before = &*sets;
     let links = |(number, bucket): (usize, Vec<usize>)| {
@@ -282,28 +297,26 @@ fn connect<S>(
     found
 }
 
-/// The pairs in a bucket that connect what nothing connects yet. Each of its members is read once at most.
-fn links_of_bucket<S>(
+/// The pairs in a bucket that connect what nothing connects yet.
+fn links_of_bucket(
     bucket: &[usize],
     sets: &UnionFind<usize>,
     is_possible: impl Fn(usize, usize) -> bool,
-    read: impl Fn(usize) -> S,
-    is_link: impl Fn(&S, &S) -> bool,
+    read: impl Fn(usize) -> Vec<Shingles>,
+    is_link: impl Fn(&[Shingles], &[Shingles]) -> bool,
 ) -> Vec<(usize, usize)> {
-    let cells: Vec<LazyCell<S, _>> = bucket.iter().map(|place| LazyCell::new(|| read(*place))).collect();
-    // By their positions in the bucket.
-    let mut parts: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    (0..bucket.len()).for_each(|member| parts.entry(sets.find(bucket[member])).or_default().push(member));
-    let is_link = |first: usize, second: usize| {
-        is_possible(bucket[first], bucket[second]) && is_link(&cells[first], &cells[second])
-    };
+    let recent = RecentSets::new(read);
+    // What is connected already, or was found to be on the way.
+    let mut components: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    bucket.iter().for_each(|place| components.entry(sets.find(*place)).or_default().push(*place));
     let mut links = Vec::new();
     let mut joined: Vec<Vec<usize>> = Vec::new();
-    for mut part in parts.into_values() {
+    for mut component in components.into_values() {
         let link_to = |others: &Vec<usize>| {
-            part.iter().find_map(|first| {
-                let second = others.iter().find(|second| is_link(*first, **second))?;
-                Some((bucket[*first], bucket[*second]))
+            component.iter().find_map(|first| {
+                let own = LazyCell::new(|| recent.get(*first));
+                let is_linked = |second: &&usize| is_possible(*first, **second) && is_link(&own, &recent.get(**second));
+                Some((*first, *others.iter().find(is_linked)?))
             })
         };
         let found: Vec<Option<(usize, usize)>> = joined.iter().map(link_to).collect();
@@ -312,8 +325,8 @@ fn links_of_bucket<S>(
         let (linked, apart): (Vec<_>, Vec<_>) =
             joined.into_iter().partition(|_| is_linked.next().expect("there is one for each"));
         joined = apart;
-        part.extend(linked.into_iter().flatten());
-        joined.push(part);
+        component.extend(linked.into_iter().flatten());
+        joined.push(component);
     }
     links
 }
@@ -330,11 +343,17 @@ mod tests {
 
     const CODE: Shingling = Shingling { normalisation: Normalisation::Code, width: 3 };
     const BANDING: Banding = Banding { bands: 32, rows: 4, ..NN_DUP };
-    const COUNT: u32 = 72;
+    const COUNT: u32 = 96;
+    /// From here on blocks call nothing.
+    const IDLE: u32 = 72;
 
-    /// Of three kinds, with layers that grow, and some twice.
+    /// Of three kinds, with layers that grow, and some twice; then some that call and compute nothing.
     fn blocks() -> CodeBlocks {
         let code = |number: u32| {
+            if number >= IDLE {
+                let attributes = (0..number).map(|attribute| format!("    a{attribute} = None\n"));
+                return format!("class A(nn.Module):\n{}", attributes.collect::<String>());
+            }
             let (kind, count) = (["A", "B", "C"][number as usize % 3], 2 + number / 3);
             let operation = if number % 4 == 0 { "self.sin(x)" } else { "self.cos(x)" };
             let layers = (0..count).map(|layer| format!("        self.l{layer} = nn.Linear({layer}, dim={layer})\n"));
@@ -364,6 +383,17 @@ mod tests {
     fn alike(blocks: &CodeBlocks, first: u32, second: u32, criteria: &[Criterion]) -> bool {
         let similarity = |shingling| blocks.jaccard(first, &[second], shingling)[0];
         criteria.iter().all(|criterion| similarity(criterion.shingling) >= criterion.similarity)
+    }
+
+    #[test]
+    fn of_nothing_there_is_nothing() {
+        let blocks = blocks();
+        for members in [&[][..], &[3]] {
+            for criteria in criteria() {
+                assert_eq!(blocks.leaders(members, &criteria, BANDING), []);
+                assert!(blocks.similar_groups(members, &criteria).is_empty());
+            }
+        }
     }
 
     /// Against every leader before a block, in turn.

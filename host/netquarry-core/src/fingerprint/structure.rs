@@ -6,9 +6,10 @@ use std::fmt::{self, Write as _};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
-use super::prefixes::{jaccard, most_similar, prefix_length};
+use super::prefixes::{most_similar, prefix_length};
 use super::ragged::Ragged;
 use super::region;
+use super::shingles::shared;
 use crate::dedup::{SimilarPair, SimilarStructures, Structure};
 use crate::syntax::{ArgumentValue, Outline};
 
@@ -149,8 +150,13 @@ fn features(structure: &Structure) -> BTreeSet<Feature<'_>> {
 
 /// The Jaccard similarity over call counts and hyperparameters, both as sets; 0 for two empty structures.
 pub fn structural_jaccard(first: &Structure, second: &Structure) -> f64 {
-    let (first, second) = (features(first), features(second));
-    let shared = first.intersection(&second).count();
+    let [first, second] = [first, second].map(|structure| features(structure).into_iter().collect::<Vec<_>>());
+    jaccard_of_features(&first, &second)
+}
+
+/// Of two ascending sets; 0 for two empty ones.
+fn jaccard_of_features<F: Ord>(first: &[F], second: &[F]) -> f64 {
+    let shared = shared(first, second);
     let union = first.len() + second.len() - shared;
     if union == 0 { 0.0 } else { shared as f64 / union as f64 }
 }
@@ -165,6 +171,9 @@ pub(super) struct StructureIndex {
     /// For each rank the places of the members that have the feature among their rarest ones.
     by_feature: Ragged,
 }
+
+/// So many blocks are looked up together.
+const LOOKUPS: usize = 64;
 
 /// So many structures are read together.
 const CHUNK: usize = 4096;
@@ -220,7 +229,8 @@ impl StructureIndex {
         let pair = |candidate: u32| {
             let (candidate, set) = (candidate as usize, self.sets.get(candidate as usize));
             let is_possible = candidate != place && most_similar(own.len(), set.len()) >= self.threshold;
-            let similarity = is_possible.then(|| jaccard(own, set)).filter(|found| *found >= self.threshold)?;
+            let similarity =
+                is_possible.then(|| jaccard_of_features(own, set)).filter(|found| *found >= self.threshold)?;
             Some(SimilarPair { first: block, second: self.members[candidate], similarity })
         };
         candidates.into_iter().filter_map(pair).collect()
@@ -232,9 +242,16 @@ impl SimilarStructures for StructureIndex {
         self.place(block).is_some()
     }
 
-    fn similar(&self, blocks: &[u32]) -> Vec<SimilarPair> {
-        let found: Vec<Vec<SimilarPair>> = blocks.par_iter().map(|block| self.similar_to(*block)).collect();
-        found.concat()
+    fn similar(&self, blocks: &[u32], most: usize) -> (Vec<SimilarPair>, usize) {
+        let (mut pairs, mut looked_up) = (Vec::new(), 0);
+        for together in blocks.chunks(LOOKUPS) {
+            pairs.par_extend(together.par_iter().flat_map_iter(|block| self.similar_to(*block)));
+            looked_up += together.len();
+            if pairs.len() >= most {
+                break;
+            }
+        }
+        (pairs, looked_up)
     }
 }
 
@@ -346,9 +363,9 @@ nn.Sequential(m(), *n(), key=o())()
                 }
             }
             let index = StructureIndex::new(&members, threshold, |member| of(member).clone());
-            assert_eq!(index.similar(&members), expected, "{threshold}");
+            assert_eq!(index.similar(&members, usize::MAX), (expected.clone(), members.len()), "{threshold}");
             let of_last: Vec<SimilarPair> = expected.into_iter().filter(|pair| pair.first == 159).collect();
-            assert_eq!(index.similar(&[159]), of_last);
+            assert_eq!(index.similar(&[159], 1), (of_last, 1));
             assert!(index.contains(100) && !index.contains(99));
         }
     }

@@ -8,7 +8,7 @@ use netquarry_core::facts;
 use netquarry_core::record::{BlockRecord, Category, ParameterRecord, RecordSource};
 use netquarry_core::source::SourceKind;
 use netquarry_core::verdict::Evidence;
-use netquarry_sdk::dedup::{self, BlockSummary, Follower, Pair, SimilarPair, Structure};
+use netquarry_sdk::dedup::{self, BlockSummary, Follower, Pair, SimilarBlocks, SimilarPair, Structure};
 use netquarry_sdk::discovery::{self, Method};
 use netquarry_sdk::emit::{self, Parameter, ParameterKind, Provenance};
 
@@ -42,13 +42,15 @@ fn criteria(criteria: &[dedup::Criterion]) -> Vec<Criterion> {
 struct Structures(Box<dyn SimilarStructures>);
 
 impl dedup::SimilarStructures for Structures {
-    fn similar(&self, blocks: &[u32]) -> Vec<SimilarPair> {
+    fn similar(&self, blocks: &[u32], most: u32) -> SimilarBlocks {
         let pair = |pair: netquarry_core::dedup::SimilarPair| SimilarPair {
             first: pair.first,
             second: pair.second,
             similarity: pair.similarity,
         };
-        self.0.similar(blocks).into_iter().map(pair).collect()
+        let (pairs, looked_up) = self.0.similar(blocks, most as usize);
+        let looked_up = u32::try_from(looked_up).expect("no more than were asked for");
+        SimilarBlocks { pairs: pairs.into_iter().map(pair).collect(), looked_up }
     }
 }
 

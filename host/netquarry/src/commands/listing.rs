@@ -32,11 +32,12 @@ pub(super) trait Row: Serialize {
 }
 
 pub(super) fn list<R: Row>(console: &Console, rows: &[R], ending: Ending) -> Result<Ending, Problem> {
-    list_made(console, || rows.iter(), ending)
+    list_streamed(console, || rows.iter(), ending)
 }
 
-/// Likewise, of rows that are made anew whenever they are asked for, so that they need not be in memory.
-pub(super) fn list_made<R: Row, I: Iterator<Item = R>>(
+/// Likewise, of rows that are made anew whenever they are asked for, so that they need not be in memory. Where they turn out
+/// wrong on the way, they are on standard output by then.
+pub(super) fn list_streamed<R: Row, I: Iterator<Item = R>>(
     console: &Console,
     rows: impl Fn() -> I,
     ending: Ending,

@@ -118,6 +118,12 @@ impl Curated {
         &self.decided.order
     }
 
+    /// The places of those that do not stay, ascending.
+    pub fn duplicates(&self) -> impl Iterator<Item = usize> {
+        let removed = &self.decided.removed;
+        (0..self.blocks.total() as usize).filter(move |place| removed.contains_key(place))
+    }
+
     /// The places of those that were removed, even if they were brought back later; in no order.
     pub fn removed(&self) -> impl Iterator<Item = (usize, &Removed)> {
         let Decided { removed, restored, .. } = &self.decided;

@@ -98,7 +98,7 @@ mod tests {
         fs::write(folder.path().join("a.py"), "x = 1\n").unwrap();
         std::os::unix::fs::symlink("nowhere", folder.path().join("b.py")).unwrap();
         let found = Models::read(folder.path(), &spool()).unwrap();
-        assert_eq!(found.heads().map(|head| head.path).collect::<Vec<_>>(), ["a.py"]);
+        assert_eq!(found.heads().unwrap().into_iter().map(|head| head.path).collect::<Vec<_>>(), ["a.py"]);
         assert!(found.unreadable[0].to_string().contains("b.py"), "{:?}", found.unreadable);
     }
 
@@ -122,7 +122,7 @@ mod tests {
         )
         .unwrap();
         let found = Models::read(folder.path(), &spool()).unwrap();
-        let shown: Vec<_> = found.heads().map(|head| (head.path, head.priority)).collect();
+        let shown: Vec<_> = found.heads().unwrap().into_iter().map(|head| (head.path, head.priority)).collect();
         assert_eq!(shown, [("Net__a_b_c.py".to_owned(), 1), ("Net__a_b_c__1.py".to_owned(), 2)]);
     }
 }

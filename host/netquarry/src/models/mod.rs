@@ -119,8 +119,11 @@ impl Models {
     }
 
     /// What there is of each model beside its code, in their order.
-    pub fn heads(&self) -> impl Iterator<Item = Head> {
-        (0..self.models.len()).map(|place| self.head(place))
+    ///
+    /// # Errors
+    /// The spool cannot be read.
+    pub fn heads(&self) -> Result<Vec<Head>, Problem> {
+        self.models.iter().map(|model| self.spool.value(model.head)).collect()
     }
 
     /// Leaves those whose names are wanted.

@@ -31,7 +31,7 @@ pub(super) fn changed(statement: &Stmt) -> Vec<Box<str>> {
     let changed: Vec<&Expr> = match statement {
         Stmt::Assign(node) => node.targets.iter().collect(),
         Stmt::AugAssign(node) => vec![&node.target],
-        Stmt::AnnAssign(node) => vec![&node.target],
+        Stmt::AnnAssign(node) if node.value.is_some() => vec![&node.target],
         Stmt::Delete(node) => node.targets.iter().collect(),
         Stmt::Expr(node) => match &*node.value {
             Expr::Call(call) => vec![&call.func],
@@ -39,12 +39,22 @@ pub(super) fn changed(statement: &Stmt) -> Vec<Box<str>> {
         },
         _ => Vec::new(),
     };
-    let is_telling = |changed: &&Expr| match changed {
-        Expr::Attribute(node) => !BESIDE_THE_POINT.contains(&node.attr.as_str()),
-        Expr::Subscript(_) => true,
-        _ => false,
-    };
-    changed.into_iter().filter(is_telling).filter_map(root).collect()
+    let mut names = Vec::new();
+    changed.into_iter().for_each(|target| add_changed(target, &mut names));
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+fn add_changed(target: &Expr, names: &mut Vec<Box<str>>) {
+    match target {
+        Expr::Tuple(node) => node.elts.iter().for_each(|target| add_changed(target, names)),
+        Expr::List(node) => node.elts.iter().for_each(|target| add_changed(target, names)),
+        Expr::Starred(node) => add_changed(&node.value, names),
+        Expr::Attribute(node) if !BESIDE_THE_POINT.contains(&node.attr.as_str()) => names.extend(root(target)),
+        Expr::Subscript(_) => names.extend(root(target)),
+        _ => {}
+    }
 }
 
 /// The name from which elements and attributes are taken.

@@ -705,6 +705,7 @@ impl Builder {
             return self.one(only);
         }
         let numbers = match write::takes_axes(called) {
+            // In a constructor too.
             true => Numbers::Telling,
             false => self.unless_constructing(write::numbers_of_arguments(called)),
         };

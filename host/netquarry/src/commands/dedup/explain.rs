@@ -166,7 +166,7 @@ fn both(arguments: &DedupExplainArguments, input: &Path, spool: &Arc<Spool>) -> 
 }
 
 fn find(models: &Models, wanted: &str, input: &Path) -> Result<Contender, Problem> {
-    let heads: Vec<Head> = models.heads().collect();
+    let heads: Vec<Head> = models.heads()?;
     let places = |is_meant: &dyn Fn(&Head) -> bool| -> Vec<usize> {
         (0..heads.len()).filter(|place| is_meant(&heads[*place])).collect()
     };

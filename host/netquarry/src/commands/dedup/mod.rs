@@ -9,7 +9,7 @@ use netquarry_core::record::{DedupDecision, DedupOutcome};
 use netquarry_core::syntax::PARSER_STACK_BYTES;
 
 use self::strategies::{begins_with_any, with_strategies};
-use super::listing::{DuplicateRow, list_made};
+use super::listing::{DuplicateRow, list_streamed};
 use super::{Ending, command_line};
 use crate::arguments::{DedupCommand, DedupRunArguments};
 use crate::configuration::Settings;
@@ -52,6 +52,7 @@ fn run(arguments: &DedupRunArguments, settings: &Settings, console: &Console) ->
     let is_included = |name: &str| arguments.includes.is_empty() || begins_with_any(name, &arguments.includes);
     let read = all.count();
     all.retain(is_included);
+    spool.check()?;
     all.unreadable.iter().for_each(|problem| console.error(problem));
     if all.is_empty() {
         return Err(if read == 0 { nothing_in(&input) } else { nothing_included(&input, read, &arguments.includes) });
@@ -80,9 +81,9 @@ fn run(arguments: &DedupRunArguments, settings: &Settings, console: &Console) ->
         console.status("Wrote", &format!("{kept}, {DECISIONS} and the report to `{}`", folder.path().display()));
     }
     fingerprints.finish(console);
-    let rows = || (0..all.count()).filter_map(|place| row(&curated, place));
+    let rows = || curated.duplicates().filter_map(|place| row(&curated, place));
     let is_whole = all.unreadable.is_empty() && curated.all_answered;
-    let ending = list_made(console, rows, if is_whole { Ending::Done } else { Ending::Incomplete })?;
+    let ending = list_streamed(console, rows, if is_whole { Ending::Done } else { Ending::Incomplete })?;
     spool.check()?;
     Ok(ending)
 }
