@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use super::archive::{Archive, ArchiveKey, Part};
 use super::banding::{self, Keys};
 use super::canonical;
-use super::clusters::Clustering;
+use super::clusters::{self, Clustering, FingerprintedBlocks};
 use super::memo::Memo;
 use super::minhash::{self, Signature};
 use super::region;
@@ -128,6 +128,12 @@ impl CodeBlocks {
         Self { blocks, left: count, common: Arc::clone(&self.common) }
     }
 
+    /// Pairs of members that connect whatever candidates of at least this similarity connect, directly or through others; as
+    /// few of them as possible.
+    pub fn links(&self, members: &[u32], shingling: Shingling, banding: Banding, similarity: f64) -> Vec<(u32, u32)> {
+        clusters::links(self, members, shingling, banding, similarity)
+    }
+
     /// Of how many blocks all that was asked for so far, and that is something, was in the archive.
     pub fn known(&self) -> usize {
         let is_known = |block: &&Arc<CodeBlock>| {
@@ -140,22 +146,21 @@ impl CodeBlocks {
         &self.blocks[block as usize]
     }
 
-    pub(super) fn shelf(&self) -> &dyn Shelf {
+    fn block_structure(&self, block: u32) -> ShelvedStructure {
+        self.block(block).structure(&self.common)
+    }
+}
+
+impl FingerprintedBlocks for CodeBlocks {
+    fn shelf(&self) -> &dyn Shelf {
         &*self.common.shelf
     }
 
-    pub(super) fn shingles(&self, block: u32, shingling: Shingling) -> ShelvedSet {
+    fn shingles(&self, block: u32, shingling: Shingling) -> ShelvedSet {
         self.block(block).shingles(shingling, &self.common)
     }
 
-    /// For each member the keys of some bands.
-    pub(super) fn keys(
-        &self,
-        members: &[u32],
-        shingling: Shingling,
-        banding: Banding,
-        bands: Range<usize>,
-    ) -> Vec<Keys> {
+    fn keys(&self, members: &[u32], shingling: Shingling, banding: Banding, bands: Range<usize>) -> Vec<Keys> {
         let of_member = |member: &u32| {
             let mut keys = Keys::default();
             let all = self.block(*member).keys(shingling, banding, &self.common);
@@ -163,10 +168,6 @@ impl CodeBlocks {
             keys
         };
         members.par_iter().map(of_member).collect()
-    }
-
-    fn block_structure(&self, block: u32) -> ShelvedStructure {
-        self.block(block).structure(&self.common)
     }
 }
 

@@ -2,22 +2,33 @@
 
 use std::cell::{Cell, LazyCell, RefCell};
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 use std::rc::Rc;
 
 use petgraph::unionfind::UnionFind;
 use rayon::prelude::*;
 
-use super::banding;
-use super::blocks::CodeBlocks;
+use super::banding::{self, Keys};
 use super::prefixes::{Frequencies, first_shared, most_similar};
 use super::ragged::Ragged;
-use super::shelf::SetDigest;
+use super::shelf::{SetDigest, Shelf, ShelvedSet};
 use super::shingles::{Shingles, jaccard};
 use crate::dedup::{Banding, Criterion, Follower, Shingling};
 
+/// Blocks of which there are sets of shingles and keys of bands.
+pub(super) trait FingerprintedBlocks: Sync {
+    /// Where the sets lie.
+    fn shelf(&self) -> &dyn Shelf;
+
+    fn shingles(&self, block: u32, shingling: Shingling) -> ShelvedSet;
+
+    /// For each member the keys of some bands.
+    fn keys(&self, members: &[u32], shingling: Shingling, banding: Banding, bands: Range<usize>) -> Vec<Keys>;
+}
+
 /// Blocks that are compared by criteria, by their places.
 pub(super) struct Clustering<'a> {
-    blocks: &'a CodeBlocks,
+    blocks: &'a dyn FingerprintedBlocks,
     members: &'a [u32],
     /// The first of the criteria.
     first: Criterion,
@@ -35,7 +46,7 @@ const BATCH: usize = if cfg!(test) { 16 } else { 4096 };
 impl<'a> Clustering<'a> {
     /// # Panics
     /// There is no criterion.
-    pub(super) fn new(blocks: &'a CodeBlocks, members: &'a [u32], criteria: &[Criterion]) -> Self {
+    pub(super) fn new(blocks: &'a dyn FingerprintedBlocks, members: &'a [u32], criteria: &[Criterion]) -> Self {
         let (equal, others): (Vec<_>, Vec<_>) = criteria.iter().partition(|criterion| criterion.similarity >= 1.0);
         let equal = equal.into_iter().map(|criterion: Criterion| criterion.shingling).collect();
         let thresholds = others.into_iter().filter(|criterion| criterion.similarity > 0.0).collect();
@@ -257,26 +268,30 @@ impl<R: Fn(usize) -> Vec<Shingles>> RecentSets<R> {
     }
 }
 
-impl CodeBlocks {
-    /// Pairs of members that connect whatever candidates of at least this similarity connect, directly or through others; as
-    /// few of them as possible.
-    pub fn links(&self, members: &[u32], shingling: Shingling, banding: Banding, similarity: f64) -> Vec<(u32, u32)> {
-        let set = |place: usize| self.shingles(members[place], shingling);
-        let read = |place: usize| vec![set(place).get(self.shelf())];
-        let is_link = |first: &[Shingles], second: &[Shingles]| jaccard(&first[0], &second[0]) >= similarity;
-        let mut sets = UnionFind::<usize>::new(members.len());
-        let mut links = Vec::new();
-        for (bands, keys) in banding::passes(banding, |bands| self.keys(members, shingling, banding, bands)) {
-            for band in 0..bands {
-                let is_possible = |_, first, second| {
-                    !banding::agree_before(&keys, band, first, second)
-                        && most_similar(set(first).len(), set(second).len()) >= similarity
-                };
-                links.extend(connect(banding::buckets(&keys, band), &mut sets, is_possible, read, is_link));
-            }
+/// Pairs of members that connect whatever candidates of at least this similarity connect, directly or through others; as few of
+/// them as possible.
+pub(super) fn links(
+    blocks: &dyn FingerprintedBlocks,
+    members: &[u32],
+    shingling: Shingling,
+    banding: Banding,
+    similarity: f64,
+) -> Vec<(u32, u32)> {
+    let set = |place: usize| blocks.shingles(members[place], shingling);
+    let read = |place: usize| vec![set(place).get(blocks.shelf())];
+    let is_link = |first: &[Shingles], second: &[Shingles]| jaccard(&first[0], &second[0]) >= similarity;
+    let mut sets = UnionFind::<usize>::new(members.len());
+    let mut links = Vec::new();
+    for (bands, keys) in banding::passes(banding, |bands| blocks.keys(members, shingling, banding, bands)) {
+        for band in 0..bands {
+            let is_possible = |_, first, second| {
+                !banding::agree_before(&keys, band, first, second)
+                    && most_similar(set(first).len(), set(second).len()) >= similarity
+            };
+            links.extend(connect(banding::buckets(&keys, band), &mut sets, is_possible, read, is_link));
         }
-        links.into_iter().map(|(first, second)| (members[first], members[second])).collect()
     }
+    links.into_iter().map(|(first, second)| (members[first], members[second])).collect()
 }
 
 /// Unites what is linked in the buckets, and gives the pairs by which it did. A pair is only looked at where `is_possible`
@@ -337,6 +352,7 @@ mod tests {
 
     use super::super::archive::Forgetful;
     use super::super::banding::NN_DUP;
+    use super::super::blocks::CodeBlocks;
     use super::super::shelf::InMemory;
     use super::*;
     use crate::dedup::{BlockSet as _, BlockSummary, CanonicalView, Code, Normalisation};
@@ -355,7 +371,7 @@ mod tests {
                 return format!("class A(nn.Module):\n{}", attributes.collect::<String>());
             }
             let (kind, count) = (["A", "B", "C"][number as usize % 3], 2 + number / 3);
-            let operation = if number % 4 == 0 { "self.sin(x)" } else { "self.cos(x)" };
+            let operation = if number.is_multiple_of(4) { "self.sin(x)" } else { "self.cos(x)" };
             let layers = (0..count).map(|layer| format!("        self.l{layer} = nn.Linear({layer}, dim={layer})\n"));
             let layers: String = layers.collect();
             format!(

@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn what_is_similar_enough_shares_an_element_of_its_prefix() {
         // Of hashes that have few lower halves; some are equal, and some are empty.
-        let hash = |element: u64| element % 5 | element << 32;
+        let hash = |element: u64| (element % 5) | (element << 32);
         let set = |number: u64| match number {
             36.. => Shingles::default(),
             number => Shingles::of_hashes((number / 6..number / 6 + 12 + number % 3).map(hash).collect()),
