@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use netquarry_sdk::dedup::{Banding, Blocks, Criterion, Decisions, DedupStrategy, Hashing, Removal, Shingling};
 use netquarry_sdk::{ConfigurationError, Plugin};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use survivor::{Merits, Preference, matched_prefix, summaries};
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -46,7 +46,7 @@ pub struct Configuration {
 }
 
 /// The least similarity of two blocks in something.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Floor {
     /// How tokens are normalised, by the host's name for it; each token counts by itself.
@@ -57,7 +57,7 @@ pub struct Floor {
 }
 
 /// What belongs to one survivor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Linkage {
     /// Its near-duplicates.

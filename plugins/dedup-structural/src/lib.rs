@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use netquarry_sdk::dedup::{Blocks, Decisions, DedupStrategy, Removal, Shingling, SimilarBlocks, SimilarPair};
 use netquarry_sdk::{ConfigurationError, Plugin};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use survivor::{Merits, Preference, all_summaries};
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -30,7 +30,7 @@ pub struct Configuration {
 }
 
 /// The order in which blocks are compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
     /// That of the blocks.

@@ -7,7 +7,7 @@ use sha1::{Digest, Sha1};
 use crate::dedup::{Banding, BlockSummary, Shingling};
 
 /// Goes up whenever some kernel gives anything else for the same code than before, so that what is archived counts no more.
-pub const FINGERPRINT_VERSION: u32 = 2;
+pub const FINGERPRINT_VERSION: u32 = 3;
 
 /// Keeps bytes under digests of all that they depend on. A failure is nobody's business who computes: an implementation
 /// finds nothing then, remembers why, and tells whoever made it.

@@ -217,21 +217,40 @@ impl<'s> Definitions<'s> {
         tokens
     }
 
-    /// What the definitions call and compute, each as often as they do so: `Conv2d/1`, `Conv2d/2`, `+/1`.
+    /// What the definitions call and compute, each as often as they do so: `Conv2d/1`, `Conv2d/2`, `+/1`. Of attributes that
+    /// a class binds on `self` how often each of them is called, since a layer that is called twice is one, and what bases
+    /// outside of the code bring by their names.
     fn operations(&self, names: &[&str]) -> NormalisedTokens {
         let mut found = Vec::new();
         for statement in names.iter().flat_map(|name| &self.by_name[name]) {
             let tokens: Vec<(Kind, &str)> = self.written(statement).iter().collect();
+            let mut own: BTreeMap<u32, u32> = BTreeMap::new();
             for (place, (kind, text)) in tokens.iter().enumerate() {
-                let operation = match kind {
-                    Kind::Operator => (*text).to_owned(),
-                    Kind::Call => self.called(text, &tokens[place + 1..]),
+                let operation = match (kind, &tokens[place + 1..]) {
+                    (Kind::Operator, _) => (*text).to_owned(),
+                    (Kind::Call, [(Kind::Local(_), _), (Kind::OwnAttribute(number), _), (Kind::Fixed, "("), ..]) => {
+                        *own.entry(*number).or_default() += 1;
+                        continue;
+                    }
+                    (Kind::Call, behind) => self.called(text, behind),
                     _ => continue,
                 };
                 found.extend(Some(operation).filter(|operation| !PLAIN_CALLS.contains(&operation.as_str())));
             }
+            found.extend(own.into_values().map(|count| format!("A*{count}")));
+            found.extend(self.foreign_bases(statement).map(|base| format!("base {base}")));
         }
         counted(found)
+    }
+
+    /// The last names of bases outside of the code that bring more than every module has.
+    fn foreign_bases(&self, statement: &'s CanonicalStatement) -> impl Iterator<Item = String> {
+        let bases = statement.class.iter().flat_map(|class| &class.bases).flatten();
+        let foreign = bases.filter_map(|base| match self.meaning(base) {
+            Meaning::Definition(..) => None,
+            Meaning::Path(path) => path.rsplit('.').next().map(str::to_owned),
+        });
+        foreign.filter(|base| !NEUTRAL_BASES.contains(&base.as_str()))
     }
 
     /// What each function of the definitions gives and does.
@@ -244,6 +263,8 @@ impl<'s> Definitions<'s> {
             let is_left_out = |name: &str| methods.iter().any(|method| method.only_forwards && *method.name == *name);
             let results = statement.flow.results.iter().filter(|result| !is_left_out(&result.method));
             found.extend(results.map(|result| hexadecimal(&digests[result.node as usize])));
+            let methods = statement.class.iter().flat_map(|class| &class.methods);
+            found.extend(methods.filter(|method| !is_left_out(&method.name)).flat_map(telling_defaults));
         }
         counted(found)
     }
@@ -278,11 +299,10 @@ impl<'s> Definitions<'s> {
         digests
     }
 
-    /// What is called, whose last name and tokens these are; locals and attributes that the class binds without their names.
+    /// What is called, whose last name and tokens these are; locals without their names.
     fn called(&self, last_name: &str, tokens: &[(Kind, &str)]) -> String {
         match tokens {
             [(Kind::Local(_), _), (Kind::Fixed, "("), ..] => "L".to_owned(),
-            [(Kind::Local(_), _), (Kind::OwnAttribute(_), _), (Kind::Fixed, "("), ..] => "A".to_owned(),
             // One flips to the side and one upside down: what the code calls its definitions tells them apart.
             [(Kind::Global, name), ..] => match self.meaning(name) {
                 Meaning::Definition(..) => last_name.to_owned(),
@@ -415,6 +435,21 @@ impl<'s> Definitions<'s> {
                 })
             })
     }
+}
+
+/// The defaults of parameters that choose what is computed: layers, strings and switches, but no numbers, nor how weights begin.
+/// What a dotted name means is told by its end.
+fn telling_defaults(method: &CanonicalMethod) -> impl Iterator<Item = String> {
+    let is_beside_the_point = |name: &str| {
+        name.starts_with("init") || name.ends_with("init") || ["pretrained", "device", "dtype"].contains(&name)
+    };
+    let is_telling =
+        |token: &str| !["None", CANONICAL_NUMBER, "-x", "+x"].contains(&token) && token.contains(char::is_alphabetic);
+    let telling = method
+        .defaults
+        .iter()
+        .filter(move |(name, default)| !is_beside_the_point(name) && default.split(' ').any(is_telling));
+    telling.map(|(_, default)| format!("{}={}", method.name, default.rsplit('.').next().unwrap_or_default()))
 }
 
 /// Whether the call with which these tokens begin has a string for its second argument: `getattr(self, "norm")`.

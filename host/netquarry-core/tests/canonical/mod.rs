@@ -1,8 +1,8 @@
 //! Pairs of codes that are the same network in canonical form, and pairs that are not.
 //!
 //! A case is a file in `cases/equal/` or `cases/different/`, which holds both codes with a line `# ---` between them. The block
-//! is called `Block` in both. Those in `cases/same_flow/` and `cases/other_flow/` call and compute the same, of the same
-//! values or not.
+//! is called `Block` in both. Those in `cases/other_operations/` do not call and compute the same; those in `cases/same_flow/`
+//! and `cases/other_flow/` do, of the same values or not.
 
 use std::fs;
 use std::path::Path;
@@ -79,6 +79,11 @@ fn what_is_computed_of_what_is_told() {
         check("same_flow", CanonicalView::Flow, true);
         check("other_flow", CanonicalView::Flow, false);
     });
+}
+
+#[test]
+fn what_is_called_and_computed_tells_networks_apart() {
+    with_stack(|| check("other_operations", CanonicalView::Operations, false));
 }
 
 #[test]

@@ -42,7 +42,7 @@ pub struct SweepPoint {
 /// How models were deduplicated.
 pub struct Method<'a> {
     pub preset: &'a str,
-    /// The strategies in their order, by name.
+    /// The strategies in their order, by name; of one that failed it says so.
     pub strategies: &'a [String],
 }
 

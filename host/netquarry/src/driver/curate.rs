@@ -7,7 +7,7 @@ use netquarry_core::dedup::{BlockSet, BlockSummary, Code, Decisions, Removal, Re
 use netquarry_core::fingerprint::archive::Archive;
 use netquarry_core::fingerprint::blocks::CodeBlocks;
 use netquarry_core::record::{DedupDecision, DedupOutcome};
-use netquarry_plugin::{CallError, DedupStrategy};
+use netquarry_plugin::{CallError, DedupStrategy, PluginIdentity};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
@@ -63,8 +63,8 @@ pub struct Curated {
     /// The contenders by their places, with what was computed for the strategies.
     pub blocks: Arc<CodeBlocks>,
     decided: Decided,
-    /// No strategy failed.
-    pub all_answered: bool,
+    /// The strategies that failed.
+    pub failed: Vec<PluginIdentity>,
     pub course: StageCourse,
 }
 
@@ -142,11 +142,11 @@ pub fn curate(
 ) -> Curated {
     let watch = Stopwatch::start(Stage::Curate);
     let mut contest = Contest::new(kernels, contenders);
-    let mut all_answered = true;
+    let mut failed = Vec::new();
     for strategy in strategies {
         if let Err(error) = contest.ask(kernels.pool, strategy) {
             console.warn(&Problem::from(&error));
-            all_answered = false;
+            failed.push(strategy.plugin().clone());
         }
     }
     let Contest { blocks, decided } = contest;
@@ -163,7 +163,7 @@ pub fn curate(
     );
     console.status("Found", &what);
     let course = watch.stop("block", contenders.count(), known);
-    Curated { blocks, decided, all_answered, course }
+    Curated { blocks, decided, failed, course }
 }
 
 /// Contenders, and what strategies have decided about them so far. Copies go separate ways and share what is computed.

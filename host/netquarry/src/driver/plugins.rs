@@ -167,9 +167,21 @@ fn options(settings: &Settings, named: &NamedPlugin) -> Value {
 
 fn warn_about_unused_options(settings: &Settings, discovery: &[String], console: &Console) {
     let order = &settings.plugins;
-    let used: BTreeSet<&String> = [discovery, &order.shims, &order.dedup, &order.emit].into_iter().flatten().collect();
+    let used = [discovery, &order.shims, &order.dedup, &order.emit].into_iter().flatten().map(String::as_str);
+    warn_about_options_beside(&used.collect(), settings, console);
+}
+
+/// Of a command that asks some plugins only: options of the others are not misplaced.
+pub fn warn_about_unknown_options(settings: &Settings, console: &Console) {
+    let order = &settings.plugins;
+    let named = [&order.shims, &order.dedup, &order.emit].into_iter().flatten().map(String::as_str);
+    let known = named.chain(first_party().iter().map(|component| component.name));
+    warn_about_options_beside(&known.collect(), settings, console);
+}
+
+fn warn_about_options_beside(used: &BTreeSet<&str>, settings: &Settings, console: &Console) {
     let has_component = used.iter().any(|name| name.ends_with(".wasm"));
-    for name in settings.plugin_options.keys().filter(|name| !used.contains(name) && !has_component) {
+    for name in settings.plugin_options.keys().filter(|name| !used.contains(name.as_str()) && !has_component) {
         let nearest = used
             .iter()
             .copied()

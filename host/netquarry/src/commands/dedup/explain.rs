@@ -156,6 +156,11 @@ fn both(arguments: &DedupExplainArguments, input: &Path, spool: &Arc<Spool>) -> 
         if file.is_file() {
             return Models::single(file, spool);
         }
+        if models.is_none() && arguments.input.is_none() && !input.exists() {
+            let problem =
+                format!("`{wanted}` is no Python file, and there is no library `{}` to look in", input.display());
+            return Err(Problem::new(problem).help("name two Python files, or what to look in with --input"));
+        }
         let models = match &mut models {
             Some(models) => models,
             models => models.insert(Models::read(input, spool)?),

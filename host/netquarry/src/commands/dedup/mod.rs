@@ -7,6 +7,7 @@ use std::sync::Arc;
 use netquarry_core::fingerprint::archive::{Archive, Forgetful};
 use netquarry_core::record::{DedupDecision, DedupOutcome};
 use netquarry_core::syntax::PARSER_STACK_BYTES;
+use netquarry_plugin::DedupStrategy;
 
 use self::strategies::{begins_with_any, with_strategies};
 use super::listing::{DuplicateRow, list_streamed};
@@ -18,7 +19,7 @@ use crate::curation::{self, Curation, DECISIONS, Figures, Method};
 use crate::driver::archive::FingerprintArchive;
 use crate::driver::context::open_store;
 use crate::driver::curate::{Contenders as _, Curated, Kernels, curate};
-use crate::driver::plugins::Plugins;
+use crate::driver::plugins::{Plugins, warn_about_unknown_options};
 use crate::library::folder::OutputFolder;
 use crate::library::manifest;
 use crate::library::run_record::{Contents, RunRecord, State, now};
@@ -58,6 +59,7 @@ fn run(arguments: &DedupRunArguments, settings: &Settings, console: &Console) ->
         return Err(if read == 0 { nothing_in(&input) } else { nothing_included(&input, read, &arguments.includes) });
     }
     let strategies = Plugins::load_dedup(&settings)?;
+    warn_about_unknown_options(&settings, console);
     let pool = threads(&settings)?;
     let fingerprints = match arguments.incremental || manifest::is_in(&input) {
         true => Fingerprints::kept(&settings, console),
@@ -71,7 +73,12 @@ fn run(arguments: &DedupRunArguments, settings: &Settings, console: &Console) ->
         let record =
             RunRecord { contents: Contents::Deduplicated, state: State::Finished, ended: Some(now()), ..record };
         let curation = pool.install(|| Curation::new(&all, &curated, layout, &arguments.upweights));
-        let method = Method { preset: &arguments.preset, strategies: &settings.plugins.dedup };
+        let told = |strategy: &DedupStrategy| match curated.failed.contains(strategy.plugin()) {
+            true => format!("{} (failed)", strategy.plugin().name),
+            false => strategy.plugin().name.clone(),
+        };
+        let told: Vec<String> = strategies.iter().map(told).collect();
+        let method = Method { preset: &arguments.preset, strategies: &told };
         let files = curation.files(&spool, &curation::title(&input), &method);
         spool.check()?;
         folder.write(&files, record)?;
@@ -82,7 +89,7 @@ fn run(arguments: &DedupRunArguments, settings: &Settings, console: &Console) ->
     }
     fingerprints.finish(console);
     let rows = || curated.duplicates().filter_map(|place| row(&curated, place));
-    let is_whole = all.unreadable.is_empty() && curated.all_answered;
+    let is_whole = all.unreadable.is_empty() && curated.failed.is_empty();
     let ending = list_streamed(console, rows, if is_whole { Ending::Done } else { Ending::Incomplete })?;
     spool.check()?;
     Ok(ending)
