@@ -106,12 +106,13 @@ pub enum CanonicalView {
     Tokens,
     /// One token, the digest of the block and of all that it reaches in its code.
     Digest,
-    /// What the block itself calls and computes, each as often as it does so: `Conv2d/1`, `Conv2d/2`, `+/1`.
+    /// What the block itself calls and computes, each as often as it does so: `Conv2d/1`, `Conv2d/2`, `+/1`; how often it
+    /// calls each of its layers; and its bases from elsewhere.
     Operations,
     /// Likewise all that it reaches.
     ReachedOperations,
     /// A digest for each function of the block: what it gives and does, by the values that it computes from each other, and
-    /// what the constructor makes of them.
+    /// what the constructor makes of them; and the defaults that are layers, strings or switches.
     Flow,
 }
 

@@ -253,7 +253,7 @@ impl<'s> Definitions<'s> {
         foreign.filter(|base| !NEUTRAL_BASES.contains(&base.as_str()))
     }
 
-    /// What each function of the definitions gives and does.
+    /// What each function of the definitions gives and does, and the defaults that choose what it computes.
     fn flow(&self, names: &[&str]) -> NormalisedTokens {
         let mut found = Vec::new();
         for statement in names.iter().flat_map(|name| &self.by_name[name]) {
