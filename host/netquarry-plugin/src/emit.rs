@@ -26,7 +26,20 @@ pub struct SpecEmitter {
 pub struct EmittedFile {
     pub path: String,
     pub content: Vec<u8>,
+    pub placement: Placement,
 }
+
+/// How a file comes to stand in the folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Placement {
+    /// It is the only one of its path.
+    Whole,
+    /// It is a part of the file of its path, behind the parts that were given before.
+    Appended,
+}
+
+/// What an emitter answered about one block, not yet looked at.
+pub struct BlockAnswer(Result<records::Emission, CallError>);
 
 /// One pass of an emitter over a library, block by block. No two paths that it gives differ only in the case of letters.
 pub struct Emission<'a> {
@@ -50,10 +63,12 @@ impl SpecEmitter {
         Emission { emitter: self, paths: Paths::default(), emitted: Vec::new(), failures: Vec::new() }
     }
 
-    fn emit_block(&self, block: &BlockRecord) -> Result<Vec<records::File>, CallError> {
+    /// Asks about one block, of which `code` is the bundle's text. What it answers counts once an [`Emission`] has accepted
+    /// it; so that blocks may be asked about in any order and on any thread.
+    pub fn ask(&self, block: &BlockRecord, code: Option<&str>) -> BlockAnswer {
         let task = Task { stage: "emit", item: &block.block };
-        let record = converted(block);
-        self.call(task, |instance, store| instance.call_emit_block(store, &record))
+        let record = converted(block, code);
+        BlockAnswer(self.call(task, |instance, store| instance.call_emit_block(store, &record)))
     }
 
     fn call<R>(
@@ -67,13 +82,17 @@ impl SpecEmitter {
 }
 
 impl Emission<'_> {
-    /// The files about one block. One at which the emitter fails has none.
-    pub fn block(&mut self, block: &BlockRecord) -> Vec<EmittedFile> {
+    /// The files about one block, which come in the order of the blocks. One at which the emitter failed has none.
+    pub fn accept(&mut self, block: &BlockRecord, answer: BlockAnswer) -> Vec<EmittedFile> {
         let task = Task { stage: "emit", item: &block.block };
-        let files = self.emitter.emit_block(block);
+        let (files, entry) = match answer.0 {
+            Ok(records::Emission { files, entry }) => (Ok(files), entry),
+            Err(error) => (Err(error), None),
+        };
         let files = self.accepted(task, files);
         if let Some(files) = &files {
-            self.emitted.push(emitted_block(block, files.iter().map(|file| file.path.clone()).collect()));
+            let paths = files.iter().map(|file| file.path.clone()).collect();
+            self.emitted.push(emitted_block(block, paths, entry));
         }
         files.unwrap_or_default()
     }
@@ -95,9 +114,7 @@ impl Emission<'_> {
             Err(reason) => Err(self.emitter.caller.unacceptable(task, reason)),
         });
         match accepted {
-            Ok(files) => {
-                Some(files.into_iter().map(|records::File { path, content }| EmittedFile { path, content }).collect())
-            }
+            Ok(files) => Some(files.into_iter().map(EmittedFile::from).collect()),
             Err(error) => {
                 self.failures.push(error);
                 None
@@ -106,17 +123,33 @@ impl Emission<'_> {
     }
 }
 
+impl From<records::File> for EmittedFile {
+    fn from(records::File { path, content, placement }: records::File) -> Self {
+        let placement = match placement {
+            records::Placement::Whole => Placement::Whole,
+            records::Placement::Appended => Placement::Appended,
+        };
+        Self { path, content, placement }
+    }
+}
+
 /// Paths by what they are in lower case, because some file systems know no difference.
 #[derive(Default)]
-struct Paths(BTreeMap<String, String>);
+struct Paths(BTreeMap<String, Taken>);
+
+/// A path that is there already.
+struct Taken {
+    path: String,
+    placement: records::Placement,
+}
 
 impl Paths {
     /// The paths of all of the files or none of them.
     fn add(&mut self, files: &[records::File]) -> Result<(), String> {
         let mut added = Vec::new();
         for file in files {
-            match self.insert(&file.path) {
-                Ok(key) => added.push(key),
+            match self.insert(file) {
+                Ok(key) => added.extend(key),
                 Err(reason) => {
                     added.iter().for_each(|key| drop(self.0.remove(key)));
                     return Err(reason);
@@ -126,14 +159,24 @@ impl Paths {
         Ok(())
     }
 
-    fn insert(&mut self, path: &str) -> Result<String, String> {
+    /// The key of a path that was not there before.
+    fn insert(&mut self, file: &records::File) -> Result<Option<String>, String> {
+        let (path, placement) = (&file.path, file.placement);
         check_path(path)?;
         let key = path.to_lowercase();
         match self.0.entry(key.clone()) {
-            btree_map::Entry::Occupied(there) => Err(format!("{path:?} is there already, as {:?}", there.get())),
+            btree_map::Entry::Occupied(there) => {
+                let Taken { path: present, placement: before } = there.get();
+                let goes_on = [placement, *before].iter().all(|each| matches!(each, records::Placement::Appended));
+                if goes_on && path == present {
+                    Ok(None)
+                } else {
+                    Err(format!("{path:?} is there already, as {present:?}"))
+                }
+            }
             btree_map::Entry::Vacant(slot) => {
-                slot.insert(path.to_owned());
-                Ok(key)
+                slot.insert(Taken { path: path.clone(), placement });
+                Ok(Some(key))
             }
         }
     }
@@ -141,17 +184,18 @@ impl Paths {
 
 impl records::Host for State {}
 
-fn emitted_block(block: &BlockRecord, paths: Vec<String>) -> records::Emitted {
+fn emitted_block(block: &BlockRecord, paths: Vec<String>, entry: Option<String>) -> records::Emitted {
     records::Emitted {
         id: block.block.clone(),
         name: block.name.clone(),
         category: block.category.into(),
         level: block.level,
         paths,
+        entry,
     }
 }
 
-fn converted(block: &BlockRecord) -> records::Block {
+fn converted(block: &BlockRecord, code: Option<&str>) -> records::Block {
     let parameters = |parameters: &[ParameterRecord]| parameters.iter().map(parameter).collect();
     let tensors = |tensors: &[TensorShape]| tensors.iter().map(tensor).collect();
     let outcome = |level: Level| Some((level.name().to_owned(), (*block.levels.get(level.name())?).into()));
@@ -168,6 +212,7 @@ fn converted(block: &BlockRecord) -> records::Block {
         license: block.license.clone(),
         bundle: block.bundle.clone(),
         sha256: block.sha256.clone(),
+        code: code.map(str::to_owned),
         requirements: block.requirements.clone(),
         constructor_parameters: parameters(&block.constructor),
         forward_parameters: parameters(&block.forward),

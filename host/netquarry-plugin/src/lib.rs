@@ -26,7 +26,7 @@ mod shim;
 
 pub use crate::dedup::DedupStrategy;
 pub use crate::discovery::{Discovery, DiscoveryRule};
-pub use crate::emit::{Emission, EmittedFile, SpecEmitter};
+pub use crate::emit::{BlockAnswer, Emission, EmittedFile, Placement, SpecEmitter};
 pub use crate::error::{CallError, CallFailure, ConfigureError, LoadError, LogLevel, LogMessage, PluginIdentity};
 pub use crate::first_party::{EmbeddedComponent, first_party, first_party_registry};
 pub use crate::host::{HostError, HostOptions, PluginHost};

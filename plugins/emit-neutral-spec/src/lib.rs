@@ -1,6 +1,6 @@
 //! A JSON description of each block that carries no upstream code.
 
-use netquarry_sdk::emit::{Block, Emitted, File, SpecEmitter};
+use netquarry_sdk::emit::{Block, Emission, Emitted, File, SpecEmitter};
 use netquarry_sdk::{ConfigurationError, Plugin};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -38,11 +38,11 @@ impl Plugin for NeutralSpec {
 }
 
 impl SpecEmitter for NeutralSpec {
-    fn emit_block(&self, block: &Block) -> Result<Vec<File>, String> {
+    fn emit_block(&self, block: &Block) -> Result<Emission, String> {
         if block.level < self.configuration.minimum_level {
-            return Ok(Vec::new());
+            return Ok(Emission::nothing());
         }
-        Ok(vec![json_file(path(block), &Spec::of(block))?])
+        Ok(Emission::of(vec![json_file(path(block), &Spec::of(block))?]))
     }
 
     fn emit_index(&self, blocks: &[Emitted]) -> Result<Vec<File>, String> {
@@ -99,7 +99,7 @@ fn fnv1a(bytes: &[u8]) -> u64 {
 fn json_file(path: String, value: &impl Serialize) -> Result<File, String> {
     let mut content = serde_json::to_vec_pretty(value).map_err(|error| format!("{path}: {error}"))?;
     content.push(b'\n');
-    Ok(File { path, content })
+    Ok(File::whole(path, content))
 }
 
 netquarry_sdk::export!(NeutralSpec as SpecEmitter);

@@ -37,6 +37,7 @@ fn block() -> Block {
         license: Some("Apache-2.0".to_owned()),
         bundle: Some("blocks/timm.layers.drop.DropPath.py".to_owned()),
         sha256: Some("1".repeat(64)),
+        code: Some(CODE.to_owned()),
         requirements: vec!["torch".to_owned()],
         constructor_parameters: vec![parameter("drop_prob", Some("0.0")), parameter("scale", Some(CODE))],
         forward_parameters: vec![parameter("x", None)],
@@ -54,7 +55,7 @@ fn block() -> Block {
 
 fn emit(configuration: &str, block: &Block) -> Vec<File> {
     let emitter = configured::<NeutralSpec>(configuration).expect("the configuration is right");
-    emitter.emit_block(block).expect("it has no reason to fail")
+    emitter.emit_block(block).expect("it has no reason to fail").files
 }
 
 #[test]
@@ -105,6 +106,7 @@ fn the_index_lists_what_was_described() {
         category: Category::Loss,
         level: 3,
         paths: paths.iter().map(|path| (*path).to_owned()).collect(),
+        entry: None,
     };
     let files =
         emitter.emit_index(&[emitted("A", &["blocks/A.json"]), emitted("B", &[])]).expect("it has no reason to fail");

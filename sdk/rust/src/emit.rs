@@ -2,18 +2,19 @@
 
 use crate::Plugin;
 pub use crate::bindings::spec_emitter::netquarry::plugin::records::{
-    Block, Dependency, Emitted, Failure, File, Outcome, Parameter, ParameterKind, Provenance, Tensor,
+    Block, Dependency, Emission, Emitted, Failure, File, Outcome, Parameter, ParameterKind, Placement, Provenance,
+    Tensor,
 };
 pub use crate::discovery::Category;
 
 /// A plugin of the kind `spec-emitter`.
 pub trait SpecEmitter: Plugin {
-    /// The files of one block.
+    /// The files of one block, and what `emit_index` is to know of it.
     ///
     /// # Errors
     ///
     /// A sentence; it fails the block.
-    fn emit_block(&self, block: &Block) -> Result<Vec<File>, String>;
+    fn emit_block(&self, block: &Block) -> Result<Emission, String>;
 
     /// The files about all blocks that were emitted, in the order of their identities.
     ///
@@ -23,5 +24,29 @@ pub trait SpecEmitter: Plugin {
     fn emit_index(&self, blocks: &[Emitted]) -> Result<Vec<File>, String> {
         let _ = blocks;
         Ok(Vec::new())
+    }
+}
+
+impl File {
+    /// The only file of this path.
+    pub fn whole(path: impl Into<String>, content: impl Into<Vec<u8>>) -> Self {
+        Self { path: path.into(), content: content.into(), placement: Placement::Whole }
+    }
+
+    /// A part of the file of this path, behind what the blocks before have put there.
+    pub fn appended(path: impl Into<String>, content: impl Into<Vec<u8>>) -> Self {
+        Self { path: path.into(), content: content.into(), placement: Placement::Appended }
+    }
+}
+
+impl Emission {
+    /// These files, without an entry.
+    pub fn of(files: Vec<File>) -> Self {
+        Self { files, entry: None }
+    }
+
+    /// Neither files nor an entry.
+    pub fn nothing() -> Self {
+        Self::of(Vec::new())
     }
 }

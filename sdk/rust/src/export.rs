@@ -46,7 +46,7 @@ macro_rules! export {
         $crate::__export!($plugin, spec_emitter, SpecEmitter, {
             fn emit_block(
                 block: $crate::emit::Block,
-            ) -> ::std::result::Result<::std::vec::Vec<$crate::emit::File>, ::std::string::String> {
+            ) -> ::std::result::Result<$crate::emit::Emission, ::std::string::String> {
                 with_plugin(|plugin| $crate::emit::SpecEmitter::emit_block(plugin, &block))
             }
 

@@ -248,7 +248,7 @@ fn emission(material: &Material) -> Cost {
     let emitter = plugin(&host, NeutralSpec::NAME).spec_emitter(&json!({})).expect("it accepts an empty configuration");
     let wasm = least(|| {
         let mut emission = emitter.start();
-        records.iter().for_each(|record| drop(emission.block(record)));
+        records.iter().for_each(|record| drop(emission.accept(record, emitter.ask(record, None))));
         drop(emission.finish());
     });
     let native_emitter = configured::<NeutralSpec>("{}").expect("it accepts an empty configuration");

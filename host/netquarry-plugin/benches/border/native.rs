@@ -315,6 +315,7 @@ pub(crate) fn block(record: &BlockRecord) -> emit::Block {
         license: None,
         bundle: record.bundle.clone(),
         sha256: record.sha256.clone(),
+        code: None,
         requirements: record.requirements.clone(),
         constructor_parameters: record.constructor.iter().map(parameter).collect(),
         forward_parameters: record.forward.iter().map(parameter).collect(),

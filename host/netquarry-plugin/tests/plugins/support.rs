@@ -53,7 +53,8 @@ pub(crate) fn module_class(name: &str) -> ClassDescription {
 /// What an emitter makes of a library: its files, sorted by path, and where it failed.
 pub(crate) fn emitted(emitter: &SpecEmitter, blocks: &[&BlockRecord]) -> (Vec<EmittedFile>, Vec<CallError>) {
     let mut emission = emitter.start();
-    let mut files: Vec<EmittedFile> = blocks.iter().flat_map(|block| emission.block(block)).collect();
+    let mut files: Vec<EmittedFile> =
+        blocks.iter().flat_map(|block| emission.accept(block, emitter.ask(block, None))).collect();
     let (index, failures) = emission.finish();
     files.extend(index);
     files.sort_by(|left, right| left.path.cmp(&right.path));

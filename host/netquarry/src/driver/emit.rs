@@ -1,11 +1,13 @@
 //! Stage 7, second half: the files of the library.
 
 use std::collections::BTreeMap;
+use std::io::{self, Write};
 
 use netquarry_core::record::BlockRecord;
 use netquarry_core::source::Source;
 use netquarry_core::verdict::Level;
-use netquarry_plugin::{EmittedFile, SpecEmitter};
+use netquarry_plugin::{BlockAnswer, EmittedFile, Placement, SpecEmitter};
+use rayon::prelude::*;
 
 use super::context::Context;
 use super::plugins::report_failures;
@@ -15,7 +17,10 @@ use crate::library::records::Records;
 use crate::library::{manifest, required};
 use crate::problem::Problem;
 use crate::report;
-use crate::spool::Spooled;
+use crate::spool::{Spool, Spooled};
+
+/// So many blocks are in memory at once, as they are asked about.
+const BATCH: usize = 64;
 
 /// The texts of bundles by path relative to the output folder.
 pub type BundleTexts = BTreeMap<String, Spooled<str>>;
@@ -54,22 +59,63 @@ pub fn files<'a>(context: &'a Context<'_>, library: &Library<'a, '_>) -> Result<
 
     let is_kept = |record: &BlockRecord| is_promoted(record, library.gate) && !is_removed(record);
     for emitter in library.emitters {
-        let folder = &emitter.plugin().name;
-        let mut keep = |emitted: Vec<EmittedFile>| -> Result<(), Problem> {
-            for file in emitted {
-                files.insert(format!("specs/{folder}/{}", file.path), spooled(spool.put(&file.content)?));
-            }
-            Ok(())
-        };
+        let folder = format!("specs/{}", emitter.plugin().name);
+        let mut folder = EmitterFolder { path: folder, spool, files: &mut files, appended: BTreeMap::new() };
         let mut emission = emitter.start();
-        for record in records.whole_where(is_kept) {
-            keep(emission.block(&record?))?;
+        let mut kept = records.whole_where(is_kept).peekable();
+        while kept.peek().is_some() {
+            let batch: Vec<BlockRecord> = kept.by_ref().take(BATCH).collect::<Result<_, _>>()?;
+            let ask = |record: &BlockRecord| -> Result<BlockAnswer, Problem> {
+                let text = record.bundle.as_ref().and_then(|bundle| library.texts.get(bundle));
+                let text = text.map(|text| spool.text(*text)).transpose()?;
+                Ok(emitter.ask(record, text.as_deref()))
+            };
+            let answers: Vec<BlockAnswer> =
+                context.pool.install(|| batch.par_iter().map(ask).collect::<Result<_, Problem>>())?;
+            for (record, answer) in batch.iter().zip(answers) {
+                folder.keep(emission.accept(record, answer))?;
+            }
         }
         let (index, failures) = emission.finish();
-        keep(index)?;
+        folder.keep(index)?;
+        folder.finish();
         report_failures(context.console, &failures);
     }
     Ok((files, findings))
+}
+
+/// What an emitter has written so far.
+struct EmitterFolder<'f, 's> {
+    /// Relative to the output folder.
+    path: String,
+    spool: &'s Spool,
+    files: &'f mut Files<'s>,
+    /// The parts of files that grow, by path.
+    appended: BTreeMap<String, Vec<Spooled<[u8]>>>,
+}
+
+impl EmitterFolder<'_, '_> {
+    fn keep(&mut self, emitted: Vec<EmittedFile>) -> Result<(), Problem> {
+        for file in emitted {
+            let path = format!("{}/{}", self.path, file.path);
+            let bytes = self.spool.put(&file.content)?;
+            match file.placement {
+                Placement::Whole => _ = self.files.insert(path, Content::Spooled { spool: self.spool, bytes }),
+                Placement::Appended => self.appended.entry(path).or_default().push(bytes),
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self) {
+        let spool = self.spool;
+        for (path, parts) in self.appended {
+            let write = move |out: &mut dyn Write| {
+                parts.iter().try_for_each(|part| out.write_all(&spool.bytes(*part).map_err(io::Error::other)?))
+            };
+            self.files.insert(path, Content::Written(Box::new(write)));
+        }
+    }
 }
 
 /// `timm 1.0.31`, `yolov5 at 3f2a...`.
