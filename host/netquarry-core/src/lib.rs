@@ -18,6 +18,7 @@ pub mod resolve;
 pub mod shim;
 pub mod source;
 pub mod stdlib;
+pub mod structure;
 pub mod swhid;
 pub mod syntax;
 pub mod taint;

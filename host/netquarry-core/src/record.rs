@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::facts::ParameterKind;
 use crate::source::SourceKind;
+use crate::structure::Structure;
 use crate::verdict::{Evidence, Failure, Outcome, Tier};
 
 /// The paper's categories of blocks.
@@ -237,6 +238,9 @@ pub struct BlockRecord {
     pub levels: BTreeMap<String, Outcome>,
     pub failure: Option<Failure>,
     pub evidence: Evidence,
+    /// What the instance is made of that was constructed.
+    #[serde(default)]
+    pub structure: Option<Structure>,
     pub tainted: bool,
     pub protections: Vec<String>,
     /// What the protections amount to; `None` where nothing ran.

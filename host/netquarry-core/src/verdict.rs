@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::structure::{Structure, Trials};
+
 /// The levels of validation, each including the ones before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -155,6 +157,9 @@ pub const CALL_SITE_ARGUMENTS: &str = "call_site_arguments";
 
 /// Begins a note that says why a block that ran forward has not answered a challenge.
 pub const NOT_CHALLENGED: &str = "not_challenged";
+/// Begins a note that says why it is not known what a block that was constructed is made of, or what it gives for other
+/// inputs.
+pub const NOT_STUDIED: &str = "not_studied";
 /// Begins a note that says why the exported graph of a block that answered was not replayed.
 pub const NOT_REPLAYED: &str = "not_replayed";
 
@@ -185,6 +190,9 @@ pub struct Evidence {
     /// What was compared with upstream, where it was the same.
     #[serde(default)]
     pub parity: Option<ParityEvidence>,
+    /// What it gave for other inputs than those above.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trials: Option<Trials>,
     /// Why something is unknown. Those that begin with [`ARGUMENTS_NOT_FOUND`] say that no arguments fitted,
     /// those with [`PARITY_UNKNOWN`] why nothing was compared, those with [`NOT_CHALLENGED`] and [`NOT_REPLAYED`] why that
     /// evidence is missing.
@@ -378,6 +386,9 @@ pub struct Verdict {
     pub outcomes: BTreeMap<String, Outcome>,
     pub failure: Option<Failure>,
     pub evidence: Evidence,
+    /// What the instance is made of, where there is one.
+    #[serde(default)]
+    pub structure: Option<Structure>,
     /// The code touches what could make it lie to the validator ([`Evidence::tainted`] says what): a mark beside the
     /// verdict, which stays what it is.
     pub tainted: bool,

@@ -411,6 +411,7 @@ pub(crate) mod tests {
             level,
             levels: verdict.outcomes,
             failure: None,
+            structure: None,
             evidence: Evidence::default(),
             tainted: false,
             protections: Vec::new(),

@@ -5,8 +5,11 @@ use netquarry_sdk::{ConfigurationError, Plugin};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-mod neutral;
+mod manifest;
+mod shapes;
 pub mod spec;
+mod summary;
+mod value;
 
 use crate::spec::{FORMAT, Spec};
 
@@ -42,7 +45,7 @@ impl SpecEmitter for NeutralSpec {
         if block.level < self.configuration.minimum_level {
             return Ok(Emission::nothing());
         }
-        Ok(Emission::of(vec![json_file(path(block), &Spec::of(block))?]))
+        Ok(Emission::of(vec![json_file(path(block), &Spec::of(block)?)?]))
     }
 
     fn emit_index(&self, blocks: &[Emitted]) -> Result<Vec<File>, String> {
@@ -52,7 +55,8 @@ impl SpecEmitter for NeutralSpec {
             Some(IndexEntry { id: &block.id, name: &block.name, category, level: block.level, path })
         });
         let index = Index { format: FORMAT, blocks: described.collect() };
-        Ok(vec![json_file("index.json".to_owned(), &index)?])
+        let schema = json_file("schema.json".to_owned(), &schemars::schema_for!(Spec))?;
+        Ok(vec![json_file("index.json".to_owned(), &index)?, schema])
     }
 }
 

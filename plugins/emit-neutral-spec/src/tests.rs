@@ -49,8 +49,47 @@ fn block() -> Block {
         level: 5,
         outcomes: vec![("parse".to_owned(), Outcome::Passed), ("backward".to_owned(), Outcome::NotApplicable)],
         failure: Some(Failure { class: "runtime_error".to_owned(), message: format!("in {CODE}") }),
-        manifest_record: format!("{{\"edits\": [{{\"before\": \"{CODE}\"}}]}}"),
+        manifest_record: record().to_string(),
     }
+}
+
+/// What the host tells beside the fields of the contract's record.
+fn record() -> serde_json::Value {
+    let trial = |varied: &str, axis: u64, size: u64, outputs: serde_json::Value| serde_json::json!({"varied": varied, "axes": [{"input": "x", "axis": axis, "size": size}], "outputs": outputs});
+    serde_json::json!({
+        "edits": [{"before": CODE}],
+        "evidence": {
+            "flops": null,
+            "gradient": {"trained": 1, "reached": 1},
+            "challenge": {
+                "deterministic": true,
+                "training": {"raises": false, "output_differs": true, "state_changes": false},
+            },
+            "trials": {
+                "sizes": [
+                    trial("batch", 0, 1, serde_json::json!([[1, 8]])),
+                    trial("batch", 0, 3, serde_json::json!([[3, 8]])),
+                    trial("axis", 1, 16, serde_json::Value::Null),
+                ],
+                "batch_independent": true,
+                "dtypes": [{"dtype": "float64", "outputs": ["float64"]}, {"dtype": "bfloat16", "outputs": null}],
+                "other_device": true,
+            },
+        },
+        "structure": {
+            "state": [{"name": "scale.weight", "kind": "parameter", "shape": [8], "dtype": "float32", "trained": true,
+                "same_as": null}],
+            "submodules": [
+                {"path": "", "class_name": "DropPath", "options": {}},
+                {"path": "scale", "class_name": "torch.nn.LayerNorm", "options": {"normalized_shape": "(8,)"}},
+            ],
+            "calls": [
+                {"operation": "input", "path": "x", "inputs": [], "shape": [2, 8]},
+                {"operation": "torch.nn.LayerNorm", "path": "scale", "inputs": [0], "shape": [2, 8]},
+                {"operation": "output", "path": null, "inputs": [1], "shape": null},
+            ],
+        },
+    })
 }
 
 fn emit(configuration: &str, block: &Block) -> Vec<File> {
@@ -64,10 +103,21 @@ fn a_spec_says_what_the_block_takes_gives_and_needs() {
     assert_eq!(files.len(), 1);
     assert_eq!(files[0].path, "blocks/timm.layers.drop.DropPath.json");
     let spec: serde_json::Value = serde_json::from_slice(&files[0].content).expect("it is JSON");
-    assert_eq!(spec["constructor"]["parameters"][0]["default"], "0.0");
+    assert_eq!(
+        spec["summary"],
+        "A layer without parameters that takes x [2, 8] and gives 0 [2, 8], from one definition."
+    );
+    assert_eq!(spec["constructor"]["parameters"][0]["default"], serde_json::json!({"kind": "float", "value": 0.0}));
+    assert_eq!(spec["constructor"]["parameters"][1]["default"], serde_json::json!({"kind": "expression"}));
     assert_eq!(spec["constructor"]["parameters"][1]["required"], false);
     assert_eq!(spec["forward"]["inputs"][0]["shape"], serde_json::json!([2, 8]));
-    assert_eq!(spec["invariants"]["keeps_shape"], true);
+    assert_eq!(spec["forward"]["outputs"][0]["axes"][0]["follows"][0]["times"], 1);
+    assert_eq!(spec["forward"]["outputs"][0]["axes"][1]["follows"], serde_json::json!([]));
+    assert_eq!(spec["instance"]["submodules"][1]["options"]["normalized_shape"]["length"], 1);
+    assert_eq!(spec["instance"]["layers"][1]["inputs"], serde_json::json!([0]));
+    assert_eq!(spec["invariants"]["sizes"][1]["fails"], serde_json::json!([[16]]));
+    assert_eq!(spec["invariants"]["training"]["output_differs"], true);
+    assert_eq!(spec["invariants"]["dtypes"]["bfloat16"], serde_json::Value::Null);
     assert_eq!(spec["dependencies"]["definitions"][0]["needed_by"], "timm:timm.layers.drop.DropPath");
     assert_eq!(spec["validation"]["levels"]["backward"], "not_applicable");
     assert_eq!(spec["provenance"]["lines"], serde_json::json!([160, 181]));
@@ -116,4 +166,23 @@ fn the_index_lists_what_was_described() {
         index["blocks"],
         serde_json::json!([{"id": "timm:A", "name": "A", "category": "loss", "level": 3, "path": "blocks/A.json"}])
     );
+}
+
+#[test]
+fn the_published_schema_is_that_of_the_code() {
+    let schema = serde_json::to_string_pretty(&schemars::schema_for!(Spec)).expect("a schema has string keys");
+    assert_eq!(
+        include_str!("../schema.json").trim_end(),
+        schema,
+        "copy what stands on the right to plugins/emit-neutral-spec/schema.json"
+    );
+}
+
+#[test]
+fn a_record_of_another_form_fails_its_block() {
+    let mut block = block();
+    block.manifest_record = "\"none\"".to_owned();
+    let emitter = configured::<NeutralSpec>("{}").expect("the configuration is right");
+    let error = emitter.emit_block(&block).expect_err("it is no record");
+    assert!(error.starts_with("the manifest's record: "), "{error}");
 }

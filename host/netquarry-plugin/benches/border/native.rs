@@ -278,6 +278,7 @@ pub(crate) fn record(class: &ClassDescription) -> BlockRecord {
         level: 3,
         levels: BTreeMap::new(),
         failure: None,
+        structure: None,
         evidence: Evidence::default(),
         tainted: false,
         protections: Vec::new(),

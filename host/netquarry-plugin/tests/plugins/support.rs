@@ -97,6 +97,7 @@ pub(crate) fn record(name: &str) -> BlockRecord {
         levels: BTreeMap::new(),
         failure: None,
         evidence: Evidence::default(),
+        structure: None,
         tainted: false,
         protections: Vec::new(),
         tier: None,

@@ -128,6 +128,7 @@ pub fn records(context: &Context<'_>, made: &Made, validated: &Validated) -> Rec
         candidates: &made.candidates,
         assembled: &made.assembled,
         verdicts: &validated.verdicts,
+        structures: &validated.structures,
         installed: &validated.installed,
         gate: context.settings.gate,
     };

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use netquarry_core::record::{BlockRecord, DedupOutcome, InstalledDistribution};
+use netquarry_core::structure::Structure;
 use netquarry_core::verdict::{Failure, FailureClass, Level, Outcome as LevelOutcome, Verdict};
 
 use super::assemble::{Assembled, BundleFile, Origin};
@@ -13,7 +14,7 @@ use super::index::Indexed;
 use super::resolve::Attempt;
 use super::signature;
 use crate::library::records::{Records, Rest};
-use crate::spool::Spool;
+use crate::spool::{Spool, Spooled};
 
 /// What a record is made from.
 pub struct Found<'a> {
@@ -21,6 +22,8 @@ pub struct Found<'a> {
     pub candidates: &'a [Candidate],
     pub assembled: &'a Assembled,
     pub verdicts: &'a [Option<Verdict>],
+    /// What each instance is made of.
+    pub structures: &'a [Option<Spooled<Structure>>],
     /// What was installed for each.
     pub installed: &'a [Vec<InstalledDistribution>],
     pub gate: Level,
@@ -28,15 +31,17 @@ pub struct Found<'a> {
 
 /// The records of all candidates, in their order, before deduplication. What is large of them stays in the spool.
 pub fn records(spool: &Arc<Spool>, found: &Found<'_>) -> Records {
-    let Found { indexed, candidates, assembled, verdicts, installed, gate } = *found;
+    let Found { indexed, candidates, assembled, verdicts, structures, installed, gate } = *found;
     let parts = candidates.iter().zip(&assembled.bundles).zip(&assembled.origins);
     let mut records = Records::new(spool);
-    for ((((candidate, bundle), origin), verdict), installed) in parts.zip(verdicts).zip(installed) {
+    let validated = verdicts.iter().zip(structures).zip(installed);
+    for (((candidate, bundle), origin), ((verdict, structure), installed)) in parts.zip(validated) {
         let small = record(&Facts { indexed, candidate, gate }, bundle, origin, verdict.as_ref());
         let file = bundle.as_ref().ok();
         let rest = Rest {
             sources: file.iter().flat_map(|file| file.sources()).map(str::to_owned).collect(),
             details: file.map(|file| file.details),
+            structure: *structure,
         };
         records.push(BlockRecord { installed: installed.clone(), ..small }, rest);
     }
@@ -84,6 +89,7 @@ fn record(facts: &Facts<'_>, bundle: &Attempt<BundleFile>, origin: &Origin, verd
         levels: levels(verdict_or_none),
         failure,
         evidence: verdict_or_none.evidence.clone(),
+        structure: None,
         tainted: verdict_or_none.tainted,
         protections: verdict_or_none.protections.clone(),
         tier: verdict_or_none.tier,

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use netquarry_core::record::InstalledDistribution;
+use netquarry_core::structure::Structure;
 use netquarry_core::verdict::{FailureClass, Level, Verdict};
 use netquarry_store::{StoreError, VerdictContext};
 
@@ -25,7 +26,7 @@ use crate::environment::Environment;
 use crate::interrupt;
 use crate::problem::Problem;
 use crate::quantity::{human_count, human_seconds, human_things};
-use crate::spool::Spool;
+use crate::spool::{Spool, Spooled};
 use crate::temporary::TemporaryFolder;
 use crate::validate::{self, Job, Options, Site, Upstream, WorkerStatistics};
 
@@ -33,6 +34,8 @@ use crate::validate::{self, Job, Options, Site, Upstream, WorkerStatistics};
 pub struct Validated {
     /// One for each candidate, in their order; `None` where there is no bundle.
     pub verdicts: Vec<Option<Verdict>>,
+    /// What is large of them: what each instance is made of.
+    pub structures: Vec<Option<Spooled<Structure>>>,
     /// What was installed for each of them.
     pub installed: Vec<Vec<InstalledDistribution>>,
     /// Nothing is missing that could be there another time.
@@ -94,12 +97,12 @@ pub fn validate(
         provision: Provision::new(context, environment, sources),
         wants: vec![Want::default(); made.candidates.len()],
         sites,
-        verdicts: vec![None; made.candidates.len()],
+        verdicts: Verdicts::none(made.candidates.len()),
         ran: BTreeSet::new(),
         statistics: None,
     };
     let total = rounds.all()?;
-    let Rounds { provision, wants, mut verdicts, ran, statistics, .. } = rounds;
+    let Rounds { provision, wants, verdicts: Verdicts { mut verdicts, structures }, ran, statistics, .. } = rounds;
     for (position, verdict) in verdicts.iter_mut().enumerate() {
         if let (Some(verdict), Ok(bundle)) = (verdict, &made.assembled.bundles[position]) {
             blame(&context.spool, &made.indexed, bundle, verdict)?;
@@ -114,11 +117,32 @@ pub fn validate(
     );
     Ok(Validated {
         verdicts,
+        structures,
         installed: wants.iter().map(|want| provision.installed(want)).collect(),
         is_final: !provision.is_incomplete(),
         workers: statistics.as_ref().map(workers),
         course: watch.stop("bundle", total, cached),
     })
+}
+
+/// What was reached so far, for each candidate.
+struct Verdicts {
+    /// Without their structures.
+    verdicts: Vec<Option<Verdict>>,
+    structures: Vec<Option<Spooled<Structure>>>,
+}
+
+impl Verdicts {
+    fn none(candidates: usize) -> Self {
+        Self { verdicts: vec![None; candidates], structures: vec![None; candidates] }
+    }
+
+    fn enter(&mut self, spool: &Spool, position: usize, mut verdict: Verdict) -> Result<(), Problem> {
+        let structure = verdict.structure.take();
+        self.structures[position] = structure.map(|structure| spool.put_value(&structure)).transpose()?;
+        self.verdicts[position] = Some(verdict);
+        Ok(())
+    }
 }
 
 /// Validation in rounds: each has the bundles that have missed something in the one before that could be had.
@@ -137,7 +161,7 @@ struct Rounds<'a> {
     wants: Vec<Want>,
     /// Where others construct each of them.
     sites: Vec<Arc<[Site]>>,
-    verdicts: Vec<Option<Verdict>>,
+    verdicts: Verdicts,
     /// Those whose verdict was not in the store, in one round at least.
     ran: BTreeSet<usize>,
     statistics: Option<WorkerStatistics>,
@@ -157,7 +181,7 @@ impl<'a> Rounds<'a> {
             self.run(&pending)?;
             pending.retain(|at| {
                 let bundle = self.made.assembled.bundles[*at].as_ref().expect("only bundles are validated");
-                let verdict = self.verdicts[*at].as_ref().expect("it was reached a moment ago");
+                let verdict = self.verdicts.verdicts[*at].as_ref().expect("it was reached a moment ago");
                 self.provision.extend(&mut self.wants[*at], bundle, verdict)
             });
         }
@@ -181,7 +205,7 @@ impl<'a> Rounds<'a> {
         let mut waiting = Vec::new();
         for work in work {
             match known.get(&work.key) {
-                Some(verdict) => self.verdicts[work.position] = Some(verdict.clone()),
+                Some(verdict) => self.verdicts.enter(&context.spool, work.position, verdict.clone())?,
                 None => waiting.push(work),
             }
         }
@@ -257,7 +281,7 @@ impl Run<'_> {
         context: &Context<'_>,
         waiting: Vec<Work>,
         total: usize,
-        verdicts: &mut [Option<Verdict>],
+        verdicts: &mut Verdicts,
     ) -> Result<WorkerStatistics, Problem> {
         let task = context.console.task("Validating", "bundles", total as u64);
         task.advance((total - waiting.len()) as u64);
@@ -296,7 +320,11 @@ impl Run<'_> {
             task.advance(1);
             // Nobody needs the file any more; the folder goes at the end in any case.
             let _ = fs::remove_file(&job.file);
-            reached.lock().expect("no panic while collecting").0[*position] = Some(verdict);
+            let entered =
+                reached.lock().expect("no panic while collecting").0.enter(&context.spool, *position, verdict);
+            if let Err(problem) = entered {
+                failed_to_write(problem);
+            }
         };
         let statistics = validate::validate(jobs, self.environment, self.options, &on_verdict)?;
         interrupt::check()?;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use netquarry_core::record::{BlockRecord, ClosureRecord, DedupOutcome, EditRecord, ReplacedRecord, UnknownKeyRecord};
+use netquarry_core::structure::Structure;
 use serde::{Deserialize, Serialize};
 
 use crate::problem::Problem;
@@ -43,6 +44,8 @@ pub struct Rest {
     pub sources: Vec<String>,
     /// `None` where there are none, as of a block that could not be assembled.
     pub details: Option<Spooled<Details>>,
+    /// What the instance is made of; `None` where there is none.
+    pub structure: Option<Spooled<Structure>>,
 }
 
 /// The records of a library, in an order of their own.
@@ -69,12 +72,17 @@ impl Records {
     /// Adds a whole record.
     pub fn push_whole(&mut self, mut record: BlockRecord) -> Result<(), Problem> {
         let details = Details::taken(&mut record);
-        let rest = Rest { sources: details.sources(), details: Some(self.spool.put_value(&details)?) };
+        let structure = record.structure.take();
+        let rest = Rest {
+            sources: details.sources(),
+            details: Some(self.spool.put_value(&details)?),
+            structure: structure.map(|structure| self.spool.put_value(&structure)).transpose()?,
+        };
         self.push(record, rest);
         Ok(())
     }
 
-    /// The records without their details: closure, edits, unknown keys and what was replaced are empty.
+    /// The records without their details: closure, edits, unknown keys, what was replaced, and the structure are empty.
     pub fn small(&self) -> &[BlockRecord] {
         &self.small
     }
@@ -103,7 +111,8 @@ impl Records {
         meant.map(|(small, rest)| {
             let details = rest.details.map(|place| self.spool.value(place)).transpose()?;
             let Details { unknown_keys, replaced, edits, closure } = details.unwrap_or_default();
-            Ok(BlockRecord { unknown_keys, replaced, edits, closure, ..small.clone() })
+            let structure = rest.structure.map(|place| self.spool.value(place)).transpose()?;
+            Ok(BlockRecord { unknown_keys, replaced, edits, closure, structure, ..small.clone() })
         })
     }
 

@@ -5,12 +5,14 @@
 //! bytes of the tensors, is then run in a process that has never seen the bundle: where that gives the bundle's answer, the
 //! answer is that of the network that was handed over beforehand. Whether this is the block's own is the bundle's word.
 
+use netquarry_core::structure::LayerCall;
 use netquarry_core::verdict::{
     ChallengeEvidence, NOT_CHALLENGED, NOT_REPLAYED, ReplayEvidence, TrainingEvidence, Verdict,
 };
 
-use super::observation::{Observation, Stopped};
+use super::observation::Observation;
 use super::protocol::Part;
+use super::study;
 
 /// The seeds of a challenge: of the model, and of what it is given.
 pub(super) type Numbers = [u32; 2];
@@ -19,6 +21,8 @@ pub(super) type Numbers = [u32; 2];
 #[derive(Debug, PartialEq)]
 pub(super) struct Met {
     flops: Option<u64>,
+    /// Of the exported graph.
+    calls: Vec<LayerCall>,
     /// Otherwise why nothing is known.
     answer: Result<ChallengeEvidence, String>,
     replay: Result<ReplayEvidence, String>,
@@ -34,43 +38,27 @@ type Asking<'a, E> = dyn Fn(Part, &[u32]) -> Result<Result<Observation, String>,
 pub(super) fn meet<E>(numbers: Numbers, ask: &Asking<'_, E>) -> Result<Met, E> {
     let [of_model, of_inputs] = numbers;
     let exported = ask(Part::Export, &[of_model])?;
-    let first = ask(Part::Answer, &numbers)?.and_then(whole);
+    let first = ask(Part::Answer, &numbers)?.and_then(Observation::whole);
     let second = match &first {
-        Ok(_) => ask(Part::Answer, &numbers)?.and_then(whole),
+        Ok(_) => ask(Part::Answer, &numbers)?.and_then(Observation::whole),
         Err(_) => first.clone(),
     };
     let answer = first.and_then(|first| Ok((evidence(&first, &second?), first)));
     let flops = exported.as_ref().ok().and_then(|exported| exported.flops);
-    let replay = match (&answer, exported.and_then(whole)) {
+    let calls = exported.as_ref().map(|exported| exported.structure.calls.clone()).unwrap_or_default();
+    let replay = match (&answer, exported.and_then(Observation::whole)) {
         (Err(reason), _) => Err(reason.clone()),
         (_, Err(reason)) => Err(reason),
         (Ok((evidence, _)), Ok(_)) if !evidence.deterministic => Err(NOT_DETERMINISTIC.to_owned()),
         (Ok((_, answer)), Ok(_)) => {
-            let replayed = ask(Part::Graph, &[of_inputs])?.and_then(whole);
+            let replayed = ask(Part::Graph, &[of_inputs])?.and_then(Observation::whole);
             replayed.and_then(|replayed| compared(answer, &replayed))
         }
     };
-    Ok(Met { flops, answer: answer.map(|(evidence, _)| evidence), replay })
+    Ok(Met { flops, calls, answer: answer.map(|(evidence, _)| evidence), replay })
 }
 
 const NOT_DETERMINISTIC: &str = "not_deterministic: two processes do not answer the same";
-
-/// An observation of all that was asked for.
-fn whole(observation: Observation) -> Result<Observation, String> {
-    match &observation.stopped {
-        Some(Stopped { step, exception }) => {
-            let text = exception.message.lines().next().unwrap_or_default();
-            Err(format!("{step}: {}: {text}", exception.class))
-        }
-        None if observation.finished => Ok(observation),
-        None => Err(unfinished("it ended before it had told everything")),
-    }
-}
-
-/// Why a part came to nothing whose process did not live to say so.
-pub(super) fn unfinished(reason: &str) -> String {
-    format!("no_answer: {reason}")
-}
 
 fn evidence(first: &Observation, second: &Observation) -> ChallengeEvidence {
     ChallengeEvidence {
@@ -98,6 +86,9 @@ fn compared(answer: &Observation, replayed: &Observation) -> Result<ReplayEviden
 pub(super) fn enter(verdict: &mut Verdict, met: Met) {
     let evidence = &mut verdict.evidence;
     evidence.flops = met.flops;
+    if let Some(structure) = &mut verdict.structure {
+        structure.calls = study::bounded(met.calls);
+    }
     match met.answer {
         Ok(answer) => evidence.challenge = Some(answer),
         // Nothing can have been replayed either.

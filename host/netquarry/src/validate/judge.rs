@@ -114,6 +114,12 @@ impl Judge<'_> {
             | Event::Leaves { .. }
             | Event::Values { .. }
             | Event::Answers { .. }
+            | Event::Structure { .. }
+            | Event::Layers { .. }
+            | Event::Trial(_)
+            | Event::Independence { .. }
+            | Event::Dtype(_)
+            | Event::Device { .. }
             | Event::Harvested { .. }
             | Event::Ready
             | Event::Counted { .. }

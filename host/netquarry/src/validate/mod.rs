@@ -34,6 +34,7 @@ mod sandbox;
 mod scratch;
 mod scrub;
 mod sites;
+mod study;
 mod taint;
 #[cfg(test)]
 mod tests;
@@ -46,9 +47,9 @@ pub use sandbox::{Sandbox, probe};
 pub use sites::Site;
 
 /// The version of how reports are judged. Raise it with every change to `challenge`, `classify`, `follow`, `judge`,
-/// `observation`, `parity`, `pool`, `scrub` or `taint`, or to what [`netquarry_core::taint`] looks for, after which the same
+/// `observation`, `parity`, `pool`, `scrub`, `study` or `taint`, or to what [`netquarry_core::taint`] looks for, after which the same
 /// reports give another verdict: verdicts that were kept before are then reached anew.
-pub const VALIDATION_VERSION: u32 = 11;
+pub const VALIDATION_VERSION: u32 = 12;
 
 /// One bundle to validate.
 #[derive(Clone, Debug)]
@@ -114,6 +115,8 @@ pub struct Options {
     pub level: Level,
     /// Challenge what ran forward, from [`Level::Backward`] on.
     pub challenges: bool,
+    /// Look at what was constructed, and try what ran forward with other inputs.
+    pub studies: bool,
     /// How many bundles run at once.
     pub jobs: usize,
     pub limits: Limits,
@@ -152,6 +155,7 @@ impl Options {
         Self {
             level,
             challenges: true,
+            studies: true,
             jobs: std::thread::available_parallelism().map_or(1, usize::from),
             limits: Limits::default(),
             memory_bytes: None,
@@ -250,7 +254,7 @@ impl Options {
         hasher.update(filter::importer_programs().concat());
         self.sandbox.layers.iter().for_each(|layer| hasher.update(layer));
         hasher.update(self.level.name());
-        hasher.update([u8::from(self.challenges)]);
+        hasher.update([u8::from(self.challenges), u8::from(self.studies)]);
         hasher.update(serde_json::to_vec(&self.limits).expect("limits are plain numbers"));
         for (path, text) in program::FILES {
             hasher.update(path);

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use netquarry_core::structure::{Structure, Trials};
+
 use super::protocol::{Event, Exception, Leaf, Section};
 use super::scrub::Places;
 
@@ -25,6 +27,10 @@ pub(super) struct Observation {
     pub(super) flops: Option<u64>,
     /// Of an exported graph.
     pub(super) operators: Option<u64>,
+    /// What the instance is made of.
+    pub(super) structure: Structure,
+    /// What it gives for other inputs.
+    pub(super) trials: Trials,
     pub(super) stopped: Option<Stopped>,
     /// Of the leaf that was asked for.
     pub(super) values: Vec<f64>,
@@ -56,6 +62,15 @@ impl Observation {
                 }
                 Event::Counted { flops } => observation.flops = *flops,
                 Event::Read { operators } => observation.operators = Some(*operators),
+                Event::Structure { state, submodules } => {
+                    observation.structure.state.extend(state.iter().cloned());
+                    observation.structure.submodules.extend(submodules.iter().cloned());
+                }
+                Event::Layers { calls } => observation.structure.calls.extend(calls.iter().cloned()),
+                Event::Trial(trial) => observation.trials.sizes.push(trial.clone()),
+                Event::Independence { independent } => observation.trials.batch_independent = Some(*independent),
+                Event::Dtype(trial) => observation.trials.dtypes.push(trial.clone()),
+                Event::Device { works } => observation.trials.other_device = Some(*works),
                 Event::Done => observation.finished = true,
                 Event::Confined { .. }
                 | Event::Harness { .. }
@@ -80,6 +95,18 @@ impl Observation {
         Self { stopped, finished: true, ..Self::default() }
     }
 
+    /// An observation of all that was asked for; otherwise, in words, why there is none.
+    pub(super) fn whole(self) -> Result<Self, String> {
+        match &self.stopped {
+            Some(Stopped { step, exception }) => {
+                let text = exception.message.lines().next().unwrap_or_default();
+                Err(format!("{step}: {}: {text}", exception.class))
+            }
+            None if self.finished => Ok(self),
+            None => Err(unfinished("it ended before it had told everything")),
+        }
+    }
+
     fn section(&mut self, section: Section) -> &mut Vec<Leaf> {
         match section {
             Section::State => &mut self.state,
@@ -98,6 +125,11 @@ impl Observation {
     pub(super) fn stopped_at(&self) -> Option<(&str, &str)> {
         self.stopped.as_ref().map(|stopped| (stopped.step.as_str(), stopped.exception.class.as_str()))
     }
+}
+
+/// Why a process told nothing that did not live to say so.
+pub(super) fn unfinished(reason: &str) -> String {
+    format!("no_answer: {reason}")
 }
 
 /// Doubles in hexadecimal, as they lie in memory. What is none ends the list.

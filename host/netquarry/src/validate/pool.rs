@@ -22,14 +22,14 @@ use super::follow::Run;
 use super::harvest::{self, Harvest, Harvests, Suggestion};
 use super::lookup::{Answer, Questions};
 use super::memory::Memory;
-use super::observation::Observation;
+use super::observation::{Observation, unfinished};
 use super::parity::{self, Parity, Question, Side};
-use super::protocol::{Challenge, ChildJob, Event, Part, Settings, Task};
+use super::protocol::{Challenge, ChildJob, Event, Part, Settings, Study, Task};
 use super::scratch::Scratch;
 use super::scrub::Places;
 use super::upstream::{Reached, Tree};
 use super::worker::{Ground, Worker, WorkerLost};
-use super::{Job, Limits, Options, Upstream, ValidateError, filter, judge, program, taint};
+use super::{Job, Limits, Options, Upstream, ValidateError, filter, judge, program, study, taint};
 use crate::environment::{Environment, Layer};
 
 /// How many children one worker has at a time. Forking is its only work and takes some ten milliseconds, so that a
@@ -312,6 +312,7 @@ impl<'a> Pool<'a> {
                 Ok(attempted) => {
                     let verdict = judge::verdict(job, &attempted, self.environment, self.options);
                     let mut verdict = self.with_arguments_of_upstream(job, place, warmth, verdict)?;
+                    self.study(job, place, &mut verdict)?;
                     self.challenge(job, place, warmth, &mut verdict)?;
                     self.compare(job, place, warmth, &mut verdict)?;
                     let transient = verdict.failure.as_ref().is_some_and(|failure| failure.class.is_transient());
@@ -373,20 +374,34 @@ impl<'a> Pool<'a> {
                 numbers,
                 graph: (part != Part::Answer).then_some(&graph),
             };
-            self.meet(job, place, warmth, &challenge)
+            self.told_by_bundle(job, place, warmth, Task::Challenge(&challenge))
         };
         let met = challenge::meet([random_number(), random_number()], &ask)?;
         challenge::enter(verdict, met);
         Ok(())
     }
 
-    /// What a child tells that meets a part of a challenge; in words, why nothing came of it.
-    fn meet(
+    /// Looks at the instance, where there is one. What torch needs for another device is what it needs to export.
+    fn study(&self, job: &Job, place: &Place, verdict: &mut Verdict) -> Result<(), ValidateError> {
+        if !self.options.studies || verdict.outcome(Level::Construct) != Outcome::Passed {
+            return Ok(());
+        }
+        let has_run = verdict.outcome(Level::Forward) == Outcome::Passed;
+        let evidence = &verdict.evidence;
+        let forward = has_run.then_some(&evidence.forward_arguments);
+        let study = Study { constructor: &evidence.constructor_arguments, forward };
+        let told = self.told_by_bundle(job, place, Warmth::Exporter, Task::Study(&study))?;
+        study::enter(verdict, told);
+        Ok(())
+    }
+
+    /// What a child tells that has the bundle, or what another made of it; in words, why nothing came of it.
+    fn told_by_bundle(
         &self,
         job: &Job,
         place: &Place,
         warmth: Warmth,
-        challenge: &Challenge<'_>,
+        task: Task<'_>,
     ) -> Result<Result<Observation, String>, ValidateError> {
         let reach = |lost| {
             let worker = match lost {
@@ -395,8 +410,8 @@ impl<'a> Pool<'a> {
             };
             Ok(Ok(Reached { worker, failure: None }))
         };
-        let told = self.told(job, place, warmth, Task::Challenge(challenge), &reach)?;
-        Ok(told.map_err(|reason| challenge::unfinished(&reason)))
+        let told = self.told(job, place, warmth, task, &reach)?;
+        Ok(told.map_err(|reason| unfinished(&reason)))
     }
 
     /// What a child of the worker that `reach` gives tells; in words, why nothing came of it. It is asked again where time
@@ -632,7 +647,9 @@ impl<'a> Pool<'a> {
         let limits = Limits {
             report_bytes: match task {
                 Task::Climb(_) => self.options.limits.report_bytes,
-                Task::Replay(_) | Task::Challenge(_) | Task::LookUp(_) | Task::Harvest(_) => LONG_REPORT_BYTES,
+                Task::Replay(_) | Task::Challenge(_) | Task::Study(_) | Task::LookUp(_) | Task::Harvest(_) => {
+                    LONG_REPORT_BYTES
+                }
             },
             file_bytes: match task.part() {
                 Some(Part::Export) => self.options.limits.file_bytes.max(GRAPH_BYTES),
@@ -669,6 +686,7 @@ impl<'a> Pool<'a> {
                 file_bytes: limits.file_bytes,
                 replay: task.replay(),
                 challenge: task.challenge(),
+                study: task.study(),
                 lookups: task.lookups(),
                 harvest: task.harvest(),
                 probe: None,

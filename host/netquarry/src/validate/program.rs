@@ -8,7 +8,7 @@ use super::ValidateError;
 use crate::temporary::TemporaryFolder;
 
 /// Paths below the folder that Python is started with, and the texts.
-pub(super) const FILES: [(&str, &str); 30] = [
+pub(super) const FILES: [(&str, &str); 32] = [
     ("__main__.py", include_str!("python/__main__.py")),
     ("netquarry_worker/__init__.py", include_str!("python/netquarry_worker/__init__.py")),
     ("netquarry_worker/arguments.py", include_str!("python/netquarry_worker/arguments.py")),
@@ -24,6 +24,7 @@ pub(super) const FILES: [(&str, &str); 30] = [
     ("netquarry_worker/guesses.py", include_str!("python/netquarry_worker/guesses.py")),
     ("netquarry_worker/harvest.py", include_str!("python/netquarry_worker/harvest.py")),
     ("netquarry_worker/inputs.py", include_str!("python/netquarry_worker/inputs.py")),
+    ("netquarry_worker/layers.py", include_str!("python/netquarry_worker/layers.py")),
     ("netquarry_worker/levels.py", include_str!("python/netquarry_worker/levels.py")),
     ("netquarry_worker/literals.py", include_str!("python/netquarry_worker/literals.py")),
     ("netquarry_worker/lookups.py", include_str!("python/netquarry_worker/lookups.py")),
@@ -39,6 +40,7 @@ pub(super) const FILES: [(&str, &str); 30] = [
     ("netquarry_worker/shapes.py", include_str!("python/netquarry_worker/shapes.py")),
     ("netquarry_worker/signs.py", include_str!("python/netquarry_worker/signs.py")),
     ("netquarry_worker/sites.py", include_str!("python/netquarry_worker/sites.py")),
+    ("netquarry_worker/study.py", include_str!("python/netquarry_worker/study.py")),
 ];
 
 /// Writes the program to a folder that only this user can read; it goes with the value.

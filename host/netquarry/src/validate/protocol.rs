@@ -7,6 +7,7 @@ use super::harvest::Suggestion;
 use super::lookup::{Answer, Lookup};
 use super::scrub::Places;
 use super::sites::Site;
+use netquarry_core::structure::{DtypeTrial, LayerCall, SizeTrial, StateEntry, Submodule};
 use netquarry_core::verdict::{GradientEvidence, TaintReason, TensorShape};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
@@ -92,6 +93,8 @@ pub(super) struct ChildJob<'a> {
     pub(super) replay: Option<&'a Replay<'a>>,
     /// Instead of climbing: meet a part of a challenge.
     pub(super) challenge: Option<&'a Challenge<'a>>,
+    /// Instead of climbing: tell what the block is made of, and how what it gives follows from what it takes.
+    pub(super) study: Option<&'a Study<'a>>,
     /// Instead of climbing: look names up.
     pub(super) lookups: Option<&'a [Lookup]>,
     /// Instead of climbing: see what the functions of this module of upstream give to its classes.
@@ -122,6 +125,7 @@ pub(super) enum Task<'a> {
     Climb(Option<&'a Suggestion>),
     Replay(&'a Replay<'a>),
     Challenge(&'a Challenge<'a>),
+    Study(&'a Study<'a>),
     LookUp(&'a [Lookup]),
     /// Of the module of this name.
     Harvest(&'a str),
@@ -131,7 +135,7 @@ impl<'a> Task<'a> {
     /// Whether it needs upstream's own modules within reach.
     pub(super) fn meets_upstream(&self) -> bool {
         match self {
-            Self::Climb(_) | Self::Challenge(_) => false,
+            Self::Climb(_) | Self::Challenge(_) | Self::Study(_) => false,
             Self::Replay(replay) => replay.upstream.is_some(),
             Self::LookUp(_) | Self::Harvest(_) => true,
         }
@@ -156,6 +160,10 @@ impl<'a> Task<'a> {
 
     pub(super) fn part(self) -> Option<Part> {
         self.challenge().map(|challenge| challenge.part)
+    }
+
+    pub(super) fn study(self) -> Option<&'a Study<'a>> {
+        if let Self::Study(study) = self { Some(study) } else { None }
     }
 
     pub(super) fn lookups(self) -> Option<&'a [Lookup]> {
@@ -188,6 +196,15 @@ pub(super) struct UpstreamClass<'a> {
     pub(super) class_name: &'a str,
     /// Statements to be executed before the class is called.
     pub(super) state: Option<&'a str>,
+}
+
+/// An instance that is to be looked at.
+#[derive(Debug, Serialize)]
+pub(super) struct Study<'a> {
+    /// Expressions by parameter.
+    pub(super) constructor: &'a BTreeMap<String, String>,
+    /// Expressions by parameter; none where no forward pass is known to work.
+    pub(super) forward: Option<&'a BTreeMap<String, String>>,
 }
 
 /// A part of a challenge: what is done with numbers that the child gets one by one, each once it says that it is ready.
@@ -313,6 +330,27 @@ pub(super) enum Event {
     /// In a challenge: an exported graph is there, with so many operators.
     Read {
         operators: u64,
+    },
+    /// In a study: some of what the instance is made of, in order.
+    Structure {
+        state: Vec<StateEntry>,
+        submodules: Vec<Submodule>,
+    },
+    /// In a challenge: some of the calls that an exported graph is made of, in order.
+    Layers {
+        calls: Vec<LayerCall>,
+    },
+    /// In a study: a pass with inputs of other sizes.
+    Trial(SizeTrial),
+    /// In a study: whether the first of a batch depends on the others.
+    Independence {
+        independent: bool,
+    },
+    /// In a study: a pass with another type.
+    Dtype(DtypeTrial),
+    /// In a study: whether a pass on another device worked.
+    Device {
+        works: bool,
     },
     /// It needs more memory than it has, and may have more.
     Short,

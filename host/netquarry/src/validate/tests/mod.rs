@@ -9,6 +9,7 @@
 
 mod challenge;
 mod hostile;
+mod study;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -43,7 +44,7 @@ fn options() -> Options {
     let limits =
         Limits { wall: Duration::from_secs(120), cpu_seconds: 2, memory_bytes: 256 << 20, ..Limits::default() };
     let options = Options::new(Level::Forward, sandbox().clone());
-    Options { jobs: 2, limits, attempts: 1, back_off: Duration::from_millis(10), ..options }
+    Options { jobs: 2, studies: false, limits, attempts: 1, back_off: Duration::from_millis(10), ..options }
 }
 
 /// Tried once for all tests.

@@ -9,7 +9,7 @@ import contextlib
 import importlib
 import os
 
-from netquarry_worker import arguments, export, graph, memory, randomness, replay, report
+from netquarry_worker import arguments, export, graph, layers, memory, randomness, replay, report
 
 NUMBER_BYTES = 4
 
@@ -107,9 +107,10 @@ def export_model(job, request, numbers, progress, reporter, descriptor):
     progress.step = "export"
     randomness.seed(number)
     try:
-        exported, tensors = export.export(model, request["forward"])
+        exported, tensors, program = export.export(model, request["forward"])
         with open(descriptor, "wb", closefd=False) as file:
             export.write(file, exported, tensors)
+        layers.tell(program, reporter)
     finally:
         # Not before: a pass may change the model.
         reporter.send("counted", flops=operations(model, request["forward"], number))

@@ -16,6 +16,7 @@ from netquarry_worker import (
     replay,
     report,
     signs,
+    study,
 )
 
 FINISHED = 0
@@ -51,7 +52,7 @@ def run(job, sources, known, imported, descriptors, settings, parent):
         # Behind the environment, so that nothing stands in the place of what torch was imported with.
         sys.path.extend(job["layers"])
         barrier.install(sources, job["operator_packages"], imported)
-        climbs = not (job["replay"] or job["challenge"] or job["lookups"] or job["harvest"])
+        climbs = not any(job[task] for task in ("replay", "challenge", "study", "lookups", "harvest"))
         bundle = levels.Bundle(job) if climbs else None
         if climbs:
             signs.listen(bundle.path, reporter)
@@ -67,6 +68,8 @@ def run(job, sources, known, imported, descriptors, settings, parent):
             replay.run(job, reporter)
         elif job["challenge"]:
             challenge.run(job, reporter, others)
+        elif job["study"]:
+            study.run(job, reporter)
         else:
             levels.climb(bundle, job["level"], reporter, functools.partial(signs.look, known, reporter))
     except memory.Short:

@@ -35,7 +35,7 @@ def warm_up():
 
 
 def export(model, expressions):
-    """The graph of a forward pass, and the tensors that it holds."""
+    """The graph of a forward pass, the tensors that it holds, and torch's own form of it."""
     import torch
 
     positional, keywords = inputs.bound(model, expressions)
@@ -63,7 +63,7 @@ def export(model, expressions):
         "nodes": nodes_of(program.graph_module),
         "tensors": held.described,
     }
-    return graph, held.tensors
+    return graph, held.tensors, program
 
 
 class Tensors:
