@@ -270,15 +270,15 @@ def infill_fault(question, code, tree):
     before, after = os.path.commonprefix([question, code]), os.path.commonprefix([question[::-1], code[::-1]])
     if len(before) + len(after) + len("raise NotImplementedError") < len(question):
         return "the question differs from the code in more than one place"
-    for function in (node for node in ast.walk(tree) if is_forward(node)):
-        body = function.body
-        for replaced in (node for node in ast.walk(masked) if is_forward(node)):
+    # What is above the mask is the same in both, so that the function is where it was.
+    functions = {node.lineno: node for node in ast.walk(tree) if is_forward(node)}
+    for replaced in [node for node in ast.walk(masked) if is_forward(node)]:
+        if ast.unparse(replaced.body) == "raise NotImplementedError" and replaced.lineno in functions:
+            mask, replaced.body = replaced.body, functions[replaced.lineno].body
             # Where the tree with this body is the code's, this is the only thing that differs.
-            mask, replaced.body = replaced.body, body
-            is_code = ast.dump(masked) == ast.dump(tree)
-            replaced.body = mask
-            if is_code and ast.unparse(mask) == "raise NotImplementedError":
+            if ast.dump(masked) == ast.dump(tree):
                 return None
+            replaced.body = mask
     return "the question is not the code with one forward masked"
 
 
