@@ -56,7 +56,7 @@ impl Plan {
         let arguments = forward_arguments(block, record)?;
         let output = output_shape(block)?;
         let head = Head::of(output)?;
-        check_batch(&arguments, output, head)?;
+        check_batch(record, &arguments, output, head)?;
         check_size(block, record, &arguments, configuration)?;
         check_text(block, configuration)?;
         let rule = rule(block, &arguments, output, head);
@@ -96,12 +96,12 @@ impl Head {
     }
 }
 
-/// Whether the last axis of a sample is that of its channels: in a sequence of tokens, and in a map whose sides are equal to
-/// each other and not to the last axis.
+/// Whether the last axis of a sample is that of its channels: in a sequence of tokens, and in a map of which the two axes
+/// before the last one are equal and so look like its sides, which the last two do not.
 fn is_channels_last(shape: &[u64]) -> bool {
     match shape {
         [_, _] => true,
-        [first, sides @ .., last] if !sides.is_empty() => sides.iter().all(|side| side == first) && last != first,
+        [.., height, width, channels] => height == width && width != channels,
         _ => false,
     }
 }
@@ -154,6 +154,13 @@ fn check_validation(block: &Block, record: &Record, configuration: &Configuratio
 fn forward_arguments(block: &Block, record: &Record) -> Result<Arguments, Refusal> {
     let given = &record.evidence.forward_arguments;
     let mut arguments = Arguments::default();
+    if block.forward_parameters.is_empty() {
+        // `forward` is torch's own, whose parameters are not in the record.
+        for (name, expression) in given {
+            arguments.add((given.len() > 1).then_some(name), expression)?;
+        }
+        return if arguments.slots.is_empty() { Err(Refusal::NoTensorInput) } else { Ok(arguments) };
+    }
     let mut is_positional = true;
     let mut found = 0;
     for parameter in &block.forward_parameters {
@@ -186,24 +193,30 @@ fn output_shape(block: &Block) -> Result<&[u64], Refusal> {
     Ok(&output.shape)
 }
 
-/// The first axis is that of the batch where nothing speaks against it. With one sample every axis could be; a list of as
-/// many tensors as there are samples, of which the output has one axis more, is a batch itself; and so many features as
-/// samples, which no input has, may be other samples.
-fn check_batch(arguments: &Arguments, output: &[u64], head: Head) -> Result<(), Refusal> {
+/// The first axis of all tensors is that of the batch, where that was tried or nothing speaks against it.
+fn check_batch(record: &Record, arguments: &Arguments, output: &[u64], head: Head) -> Result<(), Refusal> {
+    let batch = record.evidence.invariants.as_ref().and_then(|invariants| invariants.batch.as_ref());
     let samples = output[0];
     let sizes = arguments.slots.iter().filter_map(|shape| shape.first()).chain(&arguments.made);
     let agrees = samples > 1 && sizes.into_iter().all(|size| *size == samples);
-    let rank = arguments.slots.iter().map(Vec::len).max().unwrap_or(0);
-    let is_stacked = arguments.sequences.contains(&samples) && output.len() > rank;
-    let has_size = |shape: &Vec<u64>| shape[1..].contains(&samples);
-    let is_compared = head.features() == samples && !arguments.slots.iter().any(has_size);
-    if !agrees || is_stacked || is_compared {
-        Err(Refusal::BatchAxisUnknown)
-    } else if arguments.has_integer(samples) {
-        Err(Refusal::ArgumentMayDependOnBatch)
-    } else {
-        Ok(())
+    match batch.and_then(|batch| batch.independent) {
+        Some(false) => Err(Refusal::BatchDependent),
+        _ if !agrees => Err(Refusal::BatchAxisUnknown),
+        Some(true) => Ok(()),
+        None if is_ambiguous(arguments, output, head) => Err(Refusal::BatchAxisUnknown),
+        None if arguments.has_integer(samples) => Err(Refusal::ArgumentMayDependOnBatch),
+        None => Ok(()),
     }
+}
+
+/// A list of as many tensors as there are samples, of which the output has one axis more, may be a batch itself; and so many
+/// features as samples, which no input has, may be the other samples.
+fn is_ambiguous(arguments: &Arguments, output: &[u64], head: Head) -> bool {
+    let samples = output[0];
+    let rank = arguments.slots.iter().map(Vec::len).max().unwrap_or(0);
+    let has_size = |shape: &Vec<u64>| shape[1..].contains(&samples);
+    (arguments.sequences.contains(&samples) && output.len() > rank)
+        || (head.features() == samples && !arguments.slots.iter().any(has_size))
 }
 
 fn check_size(
@@ -212,10 +225,6 @@ fn check_size(
     arguments: &Arguments,
     configuration: &Configuration,
 ) -> Result<(), Refusal> {
-    let batch = record.evidence.invariants.as_ref().and_then(|invariants| invariants.batch.as_ref());
-    if batch.is_some_and(|batch| batch.independent == Some(false)) {
-        return Err(Refusal::BatchDependent);
-    }
     let elements = |shape: &Vec<u64>| shape[1..].iter().product::<u64>();
     let is_large = arguments.slots.iter().map(elements).sum::<u64>() > configuration.maximum_input_elements
         || block.parameter_count.is_some_and(|count| count > configuration.maximum_parameters)
@@ -276,6 +285,7 @@ mod tests {
         assert_eq!(stem(&[]), (1, [1, 1], false));
         assert_eq!(stem(&[3, 8, 32, 32]), (3, [256, 32], false));
         assert_eq!(stem(&[8, 8, 8, 64]), (64, [64, 8], true));
+        assert_eq!(stem(&[2, 8, 8, 96]), (96, [16, 8], true));
         assert_eq!(stem(&[4, 4, 4]), (4, [4, 4], false));
     }
 
