@@ -43,6 +43,7 @@ def main():
     parser.add_argument("folders", nargs="+", type=pathlib.Path)
     options = parser.parse_args()
     torch.set_num_threads(1)
+    warm_up()
     files = [file for folder in options.folders for file in sorted((folder / "nn").glob("*.py"))]
     files = [file for file in files if not options.only or options.only in file.stem]
     mixing = []
@@ -58,6 +59,14 @@ def main():
         print(json.dumps({"model": file.stem, "mixes_samples": True, **described(file)}))
     print(f"{len(files)} models, {accepted} accepted")
     sys.exit(accepted < len(files))
+
+
+def warm_up():
+    """Imports what torch imports late, once for all processes."""
+    importlib.import_module("torchvision")
+    importlib.import_module("PIL.Image")
+    parameter = torch.nn.Parameter(torch.zeros(1))
+    torch.optim.SGD([parameter], lr=0.1, momentum=0.9).step()
 
 
 def described(file):
@@ -143,8 +152,9 @@ class Check:
         net = self.learnt()
         self.step = "batch of one"
         net.learn([(torch.randn(1, 3, 224, 224), torch.zeros(1, dtype=torch.long))])
-        net.eval()
         with torch.no_grad():
+            self.depends(net)
+            net.eval()
             return self.scored(net)
 
     def learnt(self):
@@ -170,19 +180,24 @@ class Check:
             raise Wrong("training changed no parameter")
         return net
 
+    def depends(self, net):
+        """In training mode, since what normalises has seen too little for any other; the same random numbers are drawn."""
+        self.step = "depends on the image"
+        scores = []
+        for images in (images_of(1), images_of(2)):
+            torch.manual_seed(3)
+            scores.append(net(images))
+        if (scores[0] - scores[1]).abs().max() <= 1e-6 * scores[0].abs().max():
+            raise Wrong("all images have the same scores")
+
     def scored(self, net):
         self.step = "forward"
-        images = torch.randn(8, *IN_SHAPE[1:])
-        # Images as they are, not noise alone, of which every mean is the same.
-        images = images * torch.linspace(0.2, 1.5, 8).view(-1, 1, 1, 1) + torch.linspace(-1, 1, 8).view(-1, 1, 1, 1)
+        images = images_of(4)
         scores = net(images.clone())
         if tuple(scores.shape) != (8, OUT_SHAPE[0]):
             raise Wrong(f"the scores have the shape {tuple(scores.shape)}")
         if not torch.isfinite(scores).all():
             raise Wrong("the scores are not finite")
-        self.step = "depends on the image"
-        if (scores - scores[:1]).abs().max() <= 1e-6 * scores.abs().max():
-            raise Wrong("all images have the same scores")
         self.step = "other batches"
         few = net(images[:3].clone())
         if tuple(few.shape) != (3, OUT_SHAPE[0]):
@@ -191,6 +206,14 @@ class Check:
         if tuple(net(images[:2, :, :32, :32].clone()).shape) != (2, OUT_SHAPE[0]):
             raise Wrong("the scores of smaller images have another shape")
         return not torch.allclose(few, scores[:3], rtol=1e-3, atol=1e-3)
+
+
+def images_of(seed):
+    """Images that differ in brightness and contrast: of noise alone every mean is the same."""
+    noise = torch.randn(8, *IN_SHAPE[1:], generator=torch.Generator().manual_seed(seed))
+    generator = torch.Generator().manual_seed(seed + 100)
+    contrast, brightness = torch.rand(2, 8, 1, 1, 1, generator=generator)
+    return noise * (contrast + 0.2) + 2 * brightness - 1
 
 
 def uuid4(obj):

@@ -9,6 +9,8 @@ use serde::Deserialize;
 #[serde(default)]
 pub(crate) struct Record {
     pub(crate) tainted: bool,
+    /// The rule that took the class for a block, and why.
+    pub(crate) discovered_by: String,
     pub(crate) evidence: Evidence,
 }
 

@@ -12,6 +12,8 @@ pub enum Refusal {
     Tainted,
     /// It compares predictions with targets.
     Loss,
+    /// It prepares data, by what the rule says that discovered it: no features go through it, and no gradient needs to.
+    PreparesData,
     /// No gradient reached its parameters.
     NoGradient,
     /// A forward pass in training mode raised.

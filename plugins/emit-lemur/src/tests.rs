@@ -196,7 +196,9 @@ fn what_is_no_classifier_is_refused() {
         "forward_arguments": {"x": "torch.randn((2, 64, 32, 32))"},
         "challenge": {"deterministic": true, "training": {"raises": true}},
     }});
+    let transform = json!({"discovered_by": "discover-x 0.1.0: it has forward; timm.data.transforms prepares data"});
     let cases = [
+        (Block { manifest_record: transform.to_string(), ..block() }, Refusal::PreparesData),
         (Block { level: 4, ..block() }, Refusal::BelowLevel),
         (Block { manifest_record: json!({"tainted": true}).to_string(), ..block() }, Refusal::Tainted),
         (Block { category: Category::Loss, ..block() }, Refusal::Loss),

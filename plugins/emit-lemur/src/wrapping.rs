@@ -141,6 +141,8 @@ fn check_validation(block: &Block, record: &Record, configuration: &Configuratio
         Err(Refusal::Tainted)
     } else if block.category == Category::Loss {
         Err(Refusal::Loss)
+    } else if record.discovered_by.ends_with("prepares data") {
+        Err(Refusal::PreparesData)
     } else if outcome_of("backward") == Some(Outcome::Failed) {
         Err(Refusal::NoGradient)
     } else if raises {
