@@ -25,7 +25,14 @@ fn main() -> Result<(), Failure> {
         let Emission { files, entry } = emitter.emit_block(&block)?;
         let paths = files.iter().map(|file| file.path.clone()).collect();
         write(&output, files)?;
-        emitted.push(Emitted { id: block.id, name: block.name, category: block.category, level: block.level, paths, entry });
+        emitted.push(Emitted {
+            id: block.id,
+            name: block.name,
+            category: block.category,
+            level: block.level,
+            paths,
+            entry,
+        });
     }
     emitted.sort_by(|first, second| first.id.cmp(&second.id));
     write(&output, emitter.emit_index(&emitted)?)
@@ -71,7 +78,9 @@ fn block(library: &Path, line: &str) -> Result<Block, Failure> {
         requirements: items(&record["requirements"]).iter().map(text).collect(),
         constructor_parameters: items(&record["constructor"]).iter().map(parameter).collect(),
         forward_parameters: items(&record["forward"]).iter().map(parameter).collect(),
-        constructor_arguments: entries(&evidence["constructor_arguments"]).map(|(name, value)| (name.clone(), text(value))).collect(),
+        constructor_arguments: entries(&evidence["constructor_arguments"])
+            .map(|(name, value)| (name.clone(), text(value)))
+            .collect(),
         inputs: items(&evidence["forward_inputs"]).iter().map(tensor).collect(),
         outputs: items(&evidence["forward_outputs"]).iter().map(tensor).collect(),
         parameter_count: evidence["parameters"].as_u64(),

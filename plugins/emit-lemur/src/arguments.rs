@@ -229,8 +229,14 @@ mod tests {
             ("{'0': torch.randn((2, 3)), '1': None}", "{'0': features[0], '1': None}"),
             ("(8, 8)", "(8, 8)"),
             ("-1.5e-3", "-1.5e-3"),
-            ("torch.ones((2, 64), dtype=torch.bool)", "_netquarry_torch.ones((samples, 64,), dtype=_netquarry_torch.bool, device=x.device)"),
-            ("torch.zeros(2, dtype=torch.long)", "_netquarry_torch.zeros((samples,), dtype=_netquarry_torch.long, device=x.device)"),
+            (
+                "torch.ones((2, 64), dtype=torch.bool)",
+                "_netquarry_torch.ones((samples, 64,), dtype=_netquarry_torch.bool, device=x.device)",
+            ),
+            (
+                "torch.zeros(2, dtype=torch.long)",
+                "_netquarry_torch.zeros((samples,), dtype=_netquarry_torch.long, device=x.device)",
+            ),
         ];
         for (expression, text) in cases {
             assert_eq!(read(expression).map(|read| read.text), Ok(text.to_owned()), "{expression}");

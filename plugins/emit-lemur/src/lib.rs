@@ -105,8 +105,8 @@ impl Plugin for Lemur {
 
 impl SpecEmitter for Lemur {
     fn emit_block(&self, block: &Block) -> Result<Emission, String> {
-        let record: Record =
-            serde_json::from_str(&block.manifest_record).map_err(|error| format!("the record of the block: {error}"))?;
+        let record: Record = serde_json::from_str(&block.manifest_record)
+            .map_err(|error| format!("the record of the block: {error}"))?;
         let (files, entry) = match Plan::of(block, &record, &self.configuration) {
             Ok(plan) => {
                 let (name, text) = self.model(block, &plan);
@@ -174,7 +174,8 @@ struct RefusedBlock<'a> {
 impl<'a> Index<'a> {
     fn add(&mut self, block: &'a Emitted) -> Result<(), String> {
         let entry = block.entry.as_deref().ok_or_else(|| format!("{} came without an entry", block.id))?;
-        let entry: Entry = serde_json::from_str(entry).map_err(|error| format!("the entry of {}: {error}", block.id))?;
+        let entry: Entry =
+            serde_json::from_str(entry).map_err(|error| format!("the entry of {}: {error}", block.id))?;
         let (id, category) = (block.id.as_str(), block.category.name());
         self.counts.blocks += 1;
         match entry {

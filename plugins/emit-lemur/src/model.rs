@@ -12,7 +12,9 @@ pub(crate) fn text(block: &Block, code: &str, plan: &Plan) -> String {
     let mut text = header(block, plan);
     text.push_str(code.trim_end_matches('\n'));
     text.push_str("\n\n\n");
-    text.push_str("# --- added by NetQuarry: what makes an image classifier of the block, in the form of LEMUR's models ---\n");
+    text.push_str(
+        "# --- added by NetQuarry: what makes an image classifier of the block, in the form of LEMUR's models ---\n",
+    );
     text.push_str("import torch as _netquarry_torch\n\n\n");
     text.push_str(&construction(block));
     text.push_str(if plan.rule == Rule::Block { STEM } else { IMAGES });

@@ -157,7 +157,8 @@ fn the_constructor_sees_the_names_of_validation() {
     let arguments = arguments.map(|(name, text)| (name.to_owned(), text.to_owned())).to_vec();
     let parameters = vec![parameter("layer", ParameterKind::PositionalOnly)];
     let text = text(&Block { constructor_arguments: arguments, constructor_parameters: parameters, ..block() });
-    let expected = "    import functools\n    import torch\n    from torch import nn\n    return Conv(torch.nn.ReLU, make=";
+    let expected =
+        "    import functools\n    import torch\n    from torch import nn\n    return Conv(torch.nn.ReLU, make=";
     assert!(text.contains(expected), "{text}");
 }
 

@@ -125,8 +125,14 @@ fn grid(places: &[u64]) -> [u64; 2] {
 fn rule(block: &Block, arguments: &Arguments, output: &[u64], head: Head) -> Rule {
     let takes_image = |channels: u64| matches!(channels, 1 | 3) && head.features() > channels;
     match arguments.slots.as_slice() {
-        [image] if image.len() == 4 && takes_image(image[1]) && block.parameter_count.is_some_and(|count| count > 0) => {
-            if output.len() == 2 { Rule::Network } else { Rule::Backbone }
+        [image]
+            if image.len() == 4 && takes_image(image[1]) && block.parameter_count.is_some_and(|count| count > 0) =>
+        {
+            if output.len() == 2 {
+                Rule::Network
+            } else {
+                Rule::Backbone
+            }
         }
         _ => Rule::Block,
     }
