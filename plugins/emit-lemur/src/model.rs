@@ -7,6 +7,10 @@ use netquarry_sdk::emit::{Block, ParameterKind};
 use crate::python;
 use crate::wrapping::{Head, Plan, Rule, Stem};
 
+/// What of Python's own the added text uses: it stands behind the bundle, whose own definitions of these it would find.
+pub(crate) const BUILTINS: [&str; 11] =
+    ["dict", "hasattr", "isinstance", "list", "map", "max", "min", "next", "super", "tuple", "vars"];
+
 /// The bundle's text between a header and what makes it a model.
 pub(crate) fn text(block: &Block, code: &str, plan: &Plan) -> String {
     let mut text = header(block, plan);

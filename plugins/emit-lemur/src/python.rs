@@ -21,6 +21,21 @@ pub(crate) fn defines_class(code: &str, name: &str) -> bool {
     code.lines().any(defines)
 }
 
+/// Whether a text seems to give a name to something of its own at the top level: by a definition, an assignment or an import.
+pub(crate) fn binds(code: &str, name: &str) -> bool {
+    let mut is_inside_import = false;
+    code.lines().any(|line| {
+        let begins_import = line.starts_with("from ") || line.starts_with("import ");
+        let is_import = begins_import || is_inside_import;
+        is_inside_import = is_import && !line.contains(')') && (is_inside_import || line.contains('('));
+        let rest = ["async def ", "def ", "class "].iter().find_map(|keyword| line.strip_prefix(keyword));
+        let defines = rest.is_some_and(|rest| words(rest.trim_start()).next() == Some(name));
+        let behind = line.strip_prefix(name).map_or("", str::trim_start);
+        let assigns = behind.starts_with(':') || (behind.starts_with('=') && !behind.starts_with("=="));
+        defines || assigns || (is_import && words(line).any(|word| word == name))
+    })
+}
+
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|character| !is_of_name(character))
 }
@@ -134,6 +149,25 @@ mod tests {
         ];
         for (code, expected) in cases {
             assert_eq!(occurrences(code, "Net"), expected, "{code}");
+        }
+    }
+
+    #[test]
+    fn what_is_bound_at_the_top_level_is_found() {
+        let binding = [
+            "def max(x):\n    pass\n",
+            "class max:\n",
+            "max = 1\n",
+            "max: int = 1\n",
+            "from torch import min, max\n",
+            "from torch import (\n    min,\n    max,\n)\n",
+        ];
+        for code in binding {
+            assert!(binds(code, "max"), "{code}");
+        }
+        let others = ["max(1, 2)\n", "maximum = 1\n", "    max = 1\n", "max == 1\n", "from a import b\n    max\n"];
+        for code in others {
+            assert!(!binds(code, "max"), "{code}");
         }
     }
 

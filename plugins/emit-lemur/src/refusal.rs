@@ -31,7 +31,8 @@ pub enum Refusal {
     BatchDependent,
     /// It gives no floating-point tensor with features for each sample.
     NoFeatures,
-    /// Its text uses a name that the model's file needs: `Net`, `supported_hyperparameters`.
+    /// Its text uses a name that the model's file needs, `Net` or `supported_hyperparameters`, or defines one of Python's
+    /// own that it needs.
     NameTaken,
     /// It needs a distribution that LEMUR has not.
     Requirement,

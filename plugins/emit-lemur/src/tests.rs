@@ -227,6 +227,7 @@ fn the_name_of_the_model_must_be_free() {
     assert_eq!(refusal(&named("Net", &plain.replace("super()", "super(Net, self)"))), taken);
     assert_eq!(refusal(&named("Conv", plain)), taken);
     assert_eq!(refusal(&named("Conv", "def supported_hyperparameters(): pass")), taken);
+    assert_eq!(refusal(&named("Conv", "def max(x): pass")), taken);
     assert_eq!(refusal(&named("Conv", "# Net\nmodels.Net()")), None);
 }
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::Configuration;
 use crate::arguments::Arguments;
 use crate::evidence::Record;
+use crate::model;
 use crate::python;
 use crate::refusal::Refusal;
 
@@ -250,7 +251,8 @@ fn check_text(block: &Block, configuration: &Configuration) -> Result<(), Refusa
     let takes_name = (uses > 0 && !is_its_own)
         || python::occurrences(&expressions, "Net") > 0
         || python::occurrences(code, "supported_hyperparameters") > 0
-        || code.contains("_netquarry");
+        || code.contains("_netquarry")
+        || model::BUILTINS.iter().any(|name| python::binds(code, name));
     let has = |requirement: &String| {
         let name = distribution(requirement);
         configuration.distributions.iter().any(|each| distribution(each) == name)
