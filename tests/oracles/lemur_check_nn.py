@@ -124,7 +124,8 @@ def prepare(root, options):
 
 
 def check(root, model, options):
-    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": ""}
+    # Threads that wait for each other on a busy machine take longer than one.
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1"}
     beside = os.path.dirname(sys.executable)
     path = [part for part in os.environ.get("PATH", "").split(os.pathsep) if part != beside]
     environment["PATH"] = os.pathsep.join(path if options.without_pylint else [beside, *path])
