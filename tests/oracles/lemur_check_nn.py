@@ -1,6 +1,6 @@
 """What LEMUR's own `check_nn` says of models that `emit-lemur` wrote.
 
-    lemur_check_nn.py --nn-dataset WHEEL [--metric-wheel WHEEL] [--without-pylint] MODEL...
+    lemur_check_nn.py --nn-dataset WHEEL [--metric-wheel WHEEL] [--without-pylint] [--epochs N] MODEL...
 
 `WHEEL` is nn-dataset 2.2.11 from PyPI; it has no metrics, so that `ab/nn/metric/acc.py` is taken from the wheel of 2.1.2 that
 `--metric-wheel` names, where one is given, and otherwise written here. The interpreter needs what nn-dataset imports: torch,
