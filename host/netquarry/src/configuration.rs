@@ -398,12 +398,15 @@ fn plugin_order(pipeline: &PipelineArguments, file: &ConfigurationFile) -> Plugi
         names.iter().map(path).collect()
     };
     let order = &file.configuration.plugins;
-    let asked = &pipeline.corpus.discover;
+    let asked = |asked: &[String], configured: &[String]| match asked {
+        [] => absolute(configured),
+        asked => asked.to_vec(),
+    };
     PluginOrder {
-        discover: if asked.is_empty() { absolute(&order.discover) } else { asked.clone() },
+        discover: asked(&pipeline.corpus.discover, &order.discover),
         shims: absolute(&order.shims),
         dedup: absolute(&order.dedup),
-        emit: absolute(&order.emit),
+        emit: asked(&pipeline.corpus.emit, &order.emit),
     }
 }
 

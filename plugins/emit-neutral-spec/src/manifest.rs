@@ -6,101 +6,101 @@ use serde::Deserialize;
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Manifest {
-    pub evidence: Evidence,
-    pub structure: Option<Structure>,
+pub(crate) struct Manifest {
+    pub(crate) evidence: Evidence,
+    pub(crate) structure: Option<Structure>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Evidence {
-    pub gradient: Option<Gradient>,
-    pub flops: Option<u64>,
-    pub challenge: Option<Challenge>,
-    pub trials: Option<Trials>,
+pub(crate) struct Evidence {
+    pub(crate) gradient: Option<Gradient>,
+    pub(crate) flops: Option<u64>,
+    pub(crate) challenge: Option<Challenge>,
+    pub(crate) trials: Option<Trials>,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
-pub struct Gradient {
-    pub trained: u64,
-    pub reached: u64,
+pub(crate) struct Gradient {
+    pub(crate) trained: u64,
+    pub(crate) reached: u64,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
-pub struct Challenge {
-    pub deterministic: bool,
-    pub training: Training,
+pub(crate) struct Challenge {
+    pub(crate) deterministic: bool,
+    pub(crate) training: Training,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
-pub struct Training {
-    pub raises: bool,
-    pub output_differs: bool,
-    pub state_changes: bool,
+pub(crate) struct Training {
+    pub(crate) raises: bool,
+    pub(crate) output_differs: bool,
+    pub(crate) state_changes: bool,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Trials {
-    pub sizes: Vec<SizeTrial>,
-    pub batch_independent: Option<bool>,
-    pub dtypes: Vec<DtypeTrial>,
-    pub other_device: Option<bool>,
+pub(crate) struct Trials {
+    pub(crate) sizes: Vec<SizeTrial>,
+    pub(crate) batch_independent: Option<bool>,
+    pub(crate) dtypes: Vec<DtypeTrial>,
+    pub(crate) other_device: Option<bool>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
-pub struct SizeTrial {
-    pub varied: String,
-    pub axes: Vec<AxisSize>,
+pub(crate) struct SizeTrial {
+    pub(crate) varied: String,
+    pub(crate) axes: Vec<AxisSize>,
     /// The shapes of the first outputs; none where the pass raised.
-    pub outputs: Option<Vec<Vec<u64>>>,
+    pub(crate) outputs: Option<Vec<Vec<u64>>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct AxisSize {
-    pub input: String,
-    pub axis: usize,
-    pub size: u64,
+pub(crate) struct AxisSize {
+    pub(crate) input: String,
+    pub(crate) axis: usize,
+    pub(crate) size: u64,
 }
 
 #[derive(Clone, Debug, Deserialize)]
-pub struct DtypeTrial {
-    pub dtype: String,
+pub(crate) struct DtypeTrial {
+    pub(crate) dtype: String,
     /// The types of the first outputs; none where it raised.
-    pub outputs: Option<Vec<String>>,
+    pub(crate) outputs: Option<Vec<String>>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Structure {
-    pub state: Vec<StateEntry>,
-    pub submodules: Vec<Submodule>,
-    pub calls: Vec<LayerCall>,
+pub(crate) struct Structure {
+    pub(crate) state: Vec<StateEntry>,
+    pub(crate) submodules: Vec<Submodule>,
+    pub(crate) calls: Vec<LayerCall>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
-pub struct StateEntry {
-    pub name: String,
-    pub kind: String,
-    pub shape: Option<Vec<u64>>,
-    pub dtype: String,
-    pub trained: bool,
-    pub same_as: Option<String>,
+pub(crate) struct StateEntry {
+    pub(crate) name: String,
+    pub(crate) kind: String,
+    pub(crate) shape: Option<Vec<u64>>,
+    pub(crate) dtype: String,
+    pub(crate) trained: bool,
+    pub(crate) same_as: Option<String>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
-pub struct Submodule {
-    pub path: String,
-    pub class_name: String,
-    pub options: BTreeMap<String, String>,
+pub(crate) struct Submodule {
+    pub(crate) path: String,
+    pub(crate) class_name: String,
+    pub(crate) options: BTreeMap<String, String>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
-pub struct LayerCall {
-    pub operation: String,
-    pub path: Option<String>,
-    pub inputs: Vec<u32>,
-    pub shape: Option<Vec<u64>>,
+pub(crate) struct LayerCall {
+    pub(crate) operation: String,
+    pub(crate) path: Option<String>,
+    pub(crate) inputs: Vec<u32>,
+    pub(crate) shape: Option<Vec<u64>>,
 }
 
 impl Manifest {
@@ -109,7 +109,7 @@ impl Manifest {
     /// # Errors
     ///
     /// The host wrote another form than this.
-    pub fn read(record: &str) -> Result<Self, String> {
+    pub(crate) fn read(record: &str) -> Result<Self, String> {
         serde_json::from_str(record).map_err(|error| format!("the manifest's record: {error}"))
     }
 }

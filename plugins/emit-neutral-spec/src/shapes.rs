@@ -59,7 +59,7 @@ pub enum Rounding {
 }
 
 /// What was tried, in the order in which it was.
-pub fn varied(inputs: &[Tensor], trials: &[SizeTrial]) -> Vec<VariedAxes> {
+pub(crate) fn varied(inputs: &[Tensor], trials: &[SizeTrial]) -> Vec<VariedAxes> {
     let mut all: Vec<VariedAxes> = Vec::new();
     for trial in trials {
         let axes: Vec<Axis> = trial.axes.iter().map(Axis::of).collect();
@@ -78,7 +78,7 @@ pub fn varied(inputs: &[Tensor], trials: &[SizeTrial]) -> Vec<VariedAxes> {
 }
 
 /// The axes of an output.
-pub fn output_axes(inputs: &[Tensor], place: usize, output: &Tensor, trials: &[SizeTrial]) -> Vec<OutputAxis> {
+pub(crate) fn output_axes(inputs: &[Tensor], place: usize, output: &Tensor, trials: &[SizeTrial]) -> Vec<OutputAxis> {
     let axis = |(axis, size): (usize, &u64)| OutputAxis {
         size: *size,
         follows: rules(

@@ -5,7 +5,7 @@ use netquarry_sdk::emit::{Block, Category, Tensor};
 /// So many tensors are named.
 const MOST_TENSORS: usize = 3;
 
-pub fn of(block: &Block) -> String {
+pub(crate) fn of(block: &Block) -> String {
     let mut text = kind(block.category).to_owned();
     match block.parameter_count {
         Some(0) => text += " without parameters",

@@ -54,6 +54,7 @@ pub(super) const EMIT: &str = "\
 Examples:
   netquarry emit
   netquarry emit --out library
+  netquarry emit --emit emit-neutral-spec,emit-nn-gpt,emit-lemur    Models for LEMUR and data for NN-GPT too
 
 The exit status is that of `netquarry run`.";
 

@@ -17,6 +17,11 @@ pub struct CorpusArguments {
     /// given several times, and then the first that takes a class has it.
     #[arg(long = "discover", value_name = "PLUGIN", value_delimiter = ',')]
     pub discover: Vec<String>,
+
+    /// What describes the blocks of the library: a first-party plugin or the path of a component [default:
+    /// emit-neutral-spec]; may be given several times.
+    #[arg(long = "emit", value_name = "PLUGIN", value_delimiter = ',')]
+    pub emit: Vec<String>,
 }
 
 #[derive(Clone, Debug, Default, Args)]

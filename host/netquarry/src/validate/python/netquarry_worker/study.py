@@ -269,6 +269,9 @@ class Trials:
 
     def try_meta(self):
         """Whether it runs on another device than the processor: one that has shapes and no values, and refuses to mix."""
+        if constructions.is_set_up(self.model):
+            # As its inputs are, whatever was tried before.
+            self.model.float()
         found = self.on(lambda tensor: tensor.to("meta"), "meta")
         self.reporter.send("device", works=bool(found) and all(tensor.is_meta for tensor in found))
 
