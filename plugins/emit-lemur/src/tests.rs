@@ -178,15 +178,18 @@ fn what_the_batch_is_must_be_told() {
 
 #[test]
 fn other_batches_that_were_tried_decide() {
-    let with_batches = |independent: Value| {
+    let with_batches = |independent: Value, outputs: Value| {
         let arguments = json!({"x": "torch.randn((2, 64, 32, 32))"});
-        let invariants = json!({"batch": {"tried": [1, 3], "independent": independent}});
-        let record = json!({"evidence": {"forward_arguments": arguments, "invariants": invariants}});
+        let trial = json!({"varied": "batch", "axes": [{"input": "x", "axis": 0, "size": 3}], "outputs": outputs});
+        let trials = json!({"sizes": [trial], "batch_independent": independent});
+        let record = json!({"evidence": {"forward_arguments": arguments, "trials": trials}});
         Block { manifest_record: record.to_string(), ..seen(&arguments, &[2, 2]) }
     };
-    assert_eq!(refusal(&with_batches(json!(true))), None);
-    assert_eq!(refusal(&with_batches(json!(false))), Some(Refusal::BatchDependent));
-    assert_eq!(refusal(&with_batches(Value::Null)), Some(Refusal::BatchAxisUnknown));
+    assert_eq!(refusal(&with_batches(json!(true), json!([[3, 2]]))), None);
+    assert_eq!(refusal(&with_batches(json!(false), json!([[3, 2]]))), Some(Refusal::BatchDependent));
+    assert_eq!(refusal(&with_batches(Value::Null, json!([[3, 2]]))), Some(Refusal::BatchAxisUnknown));
+    assert_eq!(refusal(&with_batches(json!(true), json!([[2, 2]]))), Some(Refusal::BatchDependent));
+    assert_eq!(refusal(&with_batches(json!(true), Value::Null)), Some(Refusal::BatchDependent));
 }
 
 #[test]

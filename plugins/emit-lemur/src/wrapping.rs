@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Configuration;
 use crate::arguments::Arguments;
-use crate::evidence::Record;
+use crate::evidence::{Record, Trials};
 use crate::model;
 use crate::python;
 use crate::refusal::Refusal;
@@ -204,11 +204,14 @@ fn output_shape(block: &Block) -> Result<&[u64], Refusal> {
 
 /// The first axis of all tensors is that of the batch, where that was tried or nothing speaks against it.
 fn check_batch(record: &Record, arguments: &Arguments, output: &[u64], head: Head) -> Result<(), Refusal> {
-    let batch = record.evidence.invariants.as_ref().and_then(|invariants| invariants.batch.as_ref());
+    let trials = record.evidence.trials.as_ref();
+    if trials.and_then(Trials::follow_batch) == Some(false) {
+        return Err(Refusal::BatchDependent);
+    }
     let samples = output[0];
     let sizes = arguments.slots.iter().filter_map(|shape| shape.first()).chain(&arguments.made);
     let agrees = samples > 1 && sizes.into_iter().all(|size| *size == samples);
-    match batch.and_then(|batch| batch.independent) {
+    match trials.and_then(|trials| trials.batch_independent) {
         Some(false) => Err(Refusal::BatchDependent),
         _ if !agrees => Err(Refusal::BatchAxisUnknown),
         Some(true) => Ok(()),
