@@ -8,6 +8,7 @@ use netquarry_core::verdict::{Level, Outcome, Verdict};
 use super::{Asked, file, judge};
 use crate::configuration::Settings;
 use crate::console::Console;
+use crate::export::blocks::place;
 use crate::problem::Problem;
 
 /// Validates the bundles of these records, all up to the highest level that any of them was tried at. One that cannot be
@@ -21,8 +22,8 @@ pub(in crate::commands) fn again(
     let Some(level) = records.iter().filter_map(tried).max() else { return Ok(Vec::new()) };
     let (mut blocks, mut jobs) = (Vec::new(), Vec::new());
     for record in records {
-        let Some(bundle) = &record.bundle else { continue };
-        let path = library.join(bundle);
+        // A record of unknown hands may name any file.
+        let Some(path) = record.bundle.as_deref().and_then(|bundle| place(library, bundle)) else { continue };
         let Ok(named) = file::read(&path, None, Some(&record), console) else { continue };
         jobs.extend(named.jobs);
         blocks.push(Asked { file: path, library: Some((library.to_owned(), record)), packages: named.packages });
