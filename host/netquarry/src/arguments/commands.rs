@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueHint};
 
 use super::examples;
+use super::export::{ExportCommand, VerifyArguments};
 use super::pipeline::{CorpusArguments, PipelineArguments, SourceOverride};
 use crate::curation::{Layout, Upweight};
 
@@ -45,6 +46,11 @@ pub enum Command {
     Report(ReportCommand),
     /// Measure the quality of a library against the sources that it was made of.
     Audit(AuditArguments),
+    /// Hand a library on: as a table, a dataset, a bill of materials.
+    #[command(subcommand)]
+    Export(ExportCommand),
+    /// Check a library, or what was exported of it, against its own records and digests.
+    Verify(VerifyArguments),
     /// Deduplicate a folder of models.
     #[command(subcommand)]
     Dedup(DedupCommand),

@@ -2,6 +2,7 @@
 
 mod commands;
 mod examples;
+mod export;
 mod pipeline;
 
 use std::path::PathBuf;
@@ -14,6 +15,7 @@ pub use commands::{
     DedupSweepArguments, EnvArguments, EnvCommand, ExtractArguments, PluginCommand, ReportCommand, SWEPT,
     ShowArguments, StageArguments, ValidateArguments,
 };
+pub use export::{DatasetArguments, ExportCommand, LibraryInput, SbomArguments, TableArguments, VerifyArguments};
 pub use pipeline::{CorpusArguments, IndexChoice, LevelChoice, PipelineArguments, SourceOverride};
 
 use crate::console::{ColorChoice, Format};

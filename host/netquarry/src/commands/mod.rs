@@ -6,6 +6,7 @@ mod completions;
 mod corpus;
 mod dedup;
 mod environment;
+mod export;
 mod extract;
 mod listing;
 mod plugin;
@@ -15,6 +16,7 @@ mod show;
 mod stage;
 mod tree;
 mod validate;
+mod verify;
 
 use std::path::{Path, PathBuf};
 
@@ -98,6 +100,8 @@ fn perform(arguments: &Arguments, console: &Console) -> Result<Ending, Problem> 
             let settings = settings(&audit.pipeline())?;
             audit::audit(&of_library(settings.clone(), &settings.out, console)?, console)
         }
+        Command::Export(export) => export::export(export, &|asked| out_folder(global, asked), console),
+        Command::Verify(verify) => verify::verify(verify, &settings(&verify.pipeline())?, console),
         Command::Report(ReportCommand::Failures(asked)) => {
             report::failures(&out_folder(global, asked.library.folder())?, asked.limit, console)
         }

@@ -29,6 +29,11 @@ impl Split {
             Self::Test => "test",
         }
     }
+
+    /// The side of what has this digest: 80% of all digests are for training, 10% for tuning.
+    pub fn of_digest(digest: [u8; 32]) -> Self {
+        split_at(fraction(digest))
+    }
 }
 
 /// The parts of the families that are for training, and for tuning; the rest is for testing.
@@ -91,10 +96,7 @@ fn ascending(kept: &[usize]) -> Vec<u32> {
 /// stays on its side.
 pub(super) fn by_digest(blocks: &CodeBlocks, families: &[Vec<usize>]) -> BTreeMap<usize, Split> {
     let digest = |place: &usize| blocks.summary(number(*place)).sha256;
-    let split = |family: &Vec<usize>| {
-        let smallest = family.iter().map(digest).min().expect("a family has a member");
-        split_at(fraction(smallest))
-    };
+    let split = |family: &Vec<usize>| Split::of_digest(family.iter().map(digest).min().expect("a family has a member"));
     families.iter().flat_map(|family| family.iter().map(move |place| (*place, split(family)))).collect()
 }
 

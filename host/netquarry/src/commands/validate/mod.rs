@@ -1,5 +1,6 @@
 //! `netquarry validate FILE...`: verdicts on files that anyone wrote.
 
+mod again;
 mod file;
 mod hint;
 mod library;
@@ -37,6 +38,7 @@ use crate::report::{JudgedFile, html_of_files};
 use crate::table::Align;
 use crate::validate::{self, Job};
 
+pub(super) use again::{again, tried};
 use library::Libraries;
 
 #[derive(Serialize)]
@@ -138,10 +140,37 @@ pub(super) fn files(arguments: &ValidateArguments, settings: &Settings, console:
     tell_left(&left, console);
     let wanted = wanted(arguments, settings);
     arguments.report.as_deref().map(|report| check_place(report, arguments)).transpose()?;
+    let (environment, verdicts) = judge(&mut jobs, &blocks, &extra, settings, console)?;
+    let rows: Vec<FileRow> = jobs
+        .iter()
+        .zip(&blocks)
+        .zip(verdicts)
+        .map(|((job, named), verdict)| row(job, named, verdict, &environment, settings))
+        .collect();
+    tell_hints(&rows, console);
+    tell_taints(&rows, console);
+    let ending = match rows.iter().all(|row| row.judged("").reaches(wanted)) {
+        _ if !all_readable => Ending::Incomplete,
+        true => Ending::Done,
+        false => Ending::Findings,
+    };
+    arguments.report.as_deref().map(|report| folder::write_whole(report, &html(&rows))).transpose()?;
+    list(console, &rows, ending)
+}
+
+/// Validates classes up to the level of the settings, those of bundles as their records have it. `extra` is installed for
+/// all others. The verdicts come in the order of the jobs, with the environment that they were reached in.
+fn judge(
+    jobs: &mut [Job],
+    blocks: &[Asked],
+    extra: &[String],
+    settings: &Settings,
+    console: &Console,
+) -> Result<(Environment, Vec<Verdict>), Problem> {
     let environment = Python::start(settings, console)?.wait(console)?;
     // Only to compare with upstream takes a corpus.
     let library = match settings.level >= Level::Parity {
-        true => library_of(&blocks, settings)?,
+        true => library_of(blocks, settings)?,
         false => None,
     };
     let of_library = library.map(|library| of_library(settings.clone(), library, console)).transpose()?;
@@ -151,9 +180,9 @@ pub(super) fn files(arguments: &ValidateArguments, settings: &Settings, console:
     let upstreams = fetched.as_ref().map(|fetched| Upstreams::new(&fetched.sources, &environment)).transpose()?;
     // By requirements: what was installed for one class of a file is there for the others.
     let mut installed: BTreeMap<Vec<String>, Arc<[Layer]>> = BTreeMap::new();
-    for (job, asked) in jobs.iter_mut().zip(&blocks) {
+    for (job, asked) in jobs.iter_mut().zip(blocks) {
         let Some(record) = asked.record() else {
-            let wanted = [&extra[..], &requirements::of_imports(&asked.packages, &environment, settings)].concat();
+            let wanted = [extra, &requirements::of_imports(&asked.packages, &environment, settings)].concat();
             job.layers = match installed.get(&wanted) {
                 Some(layers) => Arc::clone(layers),
                 None => asked_for(&wanted, &environment, settings, console)?,
@@ -176,23 +205,9 @@ pub(super) fn files(arguments: &ValidateArguments, settings: &Settings, console:
         _ => None,
     };
     let task = console.task("Validating", "classes", jobs.len() as u64);
-    let verdicts = Validation { environment: &environment, settings, task: &task, wants, provision }.all(&mut jobs)?;
+    let verdicts = Validation { environment: &environment, settings, task: &task, wants, provision }.all(jobs)?;
     task.finish("Validated", &human_things(jobs.len(), "class"));
-    let rows: Vec<FileRow> = jobs
-        .iter()
-        .zip(&blocks)
-        .zip(verdicts)
-        .map(|((job, named), verdict)| row(job, named, verdict, &environment, settings))
-        .collect();
-    tell_hints(&rows, console);
-    tell_taints(&rows, console);
-    let ending = match rows.iter().all(|row| row.judged("").reaches(wanted)) {
-        _ if !all_readable => Ending::Incomplete,
-        true => Ending::Done,
-        false => Ending::Findings,
-    };
-    arguments.report.as_deref().map(|report| folder::write_whole(report, &html(&rows))).transpose()?;
-    list(console, &rows, ending)
+    Ok((environment, verdicts))
 }
 
 /// The library that gives the corpus: all bundles have to be of one corpus, unless the user names another.
