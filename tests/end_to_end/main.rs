@@ -7,6 +7,7 @@ mod blocks;
 mod commands;
 mod equivalents;
 mod library;
+mod licenses;
 mod mutation;
 mod nn_dup;
 mod parity;

@@ -11,8 +11,8 @@ use clap::{Args, Parser};
 
 pub use commands::{
     BenchArguments, Command, CorpusCommand, DedupCommand, DedupExplainArguments, DedupRunArguments,
-    DedupSweepArguments, EnvArguments, EnvCommand, ExtractArguments, PluginCommand, ReportCommand, SWEPT,
-    ShowArguments, StageArguments, ValidateArguments,
+    DedupSweepArguments, EnvArguments, EnvCommand, EnvLockArguments, ExtractArguments, PluginCommand, ReportCommand,
+    SWEPT, ShowArguments, StageArguments, ValidateArguments,
 };
 pub use pipeline::{CorpusArguments, IndexChoice, LevelChoice, PipelineArguments, SourceOverride};
 
