@@ -8,6 +8,7 @@ mod commands;
 mod equivalents;
 mod export;
 mod library;
+mod licenses;
 mod mutation;
 mod nn_dup;
 mod parity;

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::facts::ParameterKind;
+use crate::license::policy::HeldBack;
 use crate::source::SourceKind;
 use crate::structure::Structure;
 use crate::verdict::{Evidence, Failure, Outcome, Tier};
@@ -79,6 +80,31 @@ pub struct RecordSource {
     pub sha1: String,
 }
 
+/// A source of which a bundle has something, so that a record says everything about it by itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SourceRecord {
+    /// As definitions name it: `timm` in `timm:timm.layers.drop.drop_path`.
+    pub name: String,
+    pub kind: SourceKind,
+    pub version: Option<String>,
+    pub commit: Option<String>,
+    pub distribution: Option<String>,
+    /// Where it was fetched from.
+    pub url: Option<String>,
+    /// By which an archive knows it; `None` for a folder.
+    pub origin: Option<String>,
+    /// `swh:1:rev:...`
+    pub revision: Option<String>,
+    /// `swh:1:dir:...` of its root.
+    pub directory: Option<String>,
+    /// SPDX expression of the whole source; `None` where unknown.
+    pub license: Option<String>,
+    /// What the heads of the files state of which the bundle has something, sorted.
+    pub copyright: Vec<String>,
+    /// The paths of the licence files that hold for these files, sorted.
+    pub license_files: Vec<String>,
+}
+
 /// One definition in a bundle, with why it is there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClosureRecord {
@@ -87,6 +113,10 @@ pub struct ClosureRecord {
     pub path: String,
     pub lines: [u32; 2],
     pub sha1: String,
+    /// Of the file, with its source, its path and these lines: `swh:1:cnt:...;origin=...;path=...;lines=...`.
+    #[serde(default)]
+    pub swhid: String,
+    /// SPDX expression.
     pub license: Option<String>,
     /// The definition that needed it first; `None` for the block itself.
     pub needed_by: Option<String>,
@@ -251,6 +281,15 @@ pub struct BlockRecord {
     pub swhid: String,
     /// SPDX expression, the conjunction over all definitions; `None` where unknown.
     pub license: Option<String>,
+    /// Why the licence keeps the block out of the library; `None` where it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub license_policy: Option<HeldBack>,
+    /// The sources of which the closure has something, sorted by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<SourceRecord>,
+    /// The packages that the bundle imports, but for the standard library, sorted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub imports: Vec<String>,
 }
 
 #[cfg(test)]

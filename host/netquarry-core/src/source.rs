@@ -131,6 +131,9 @@ pub struct Source {
     pub version: Option<String>,
     /// The commit of a git source, forty hexadecimal digits.
     pub commit: Option<String>,
+    /// The root tree of that commit, likewise.
+    #[serde(default)]
+    pub tree: Option<String>,
     /// Where it was fetched from: the index's project page, the clone URL, or the folder.
     pub url: Option<String>,
     /// The licence that the packaging metadata states, as written there.

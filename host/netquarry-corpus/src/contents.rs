@@ -33,6 +33,14 @@ impl Contents {
         }
     }
 
+    /// The name of the root tree of a commit of git's; `None` for everything else.
+    pub(crate) fn tree(&self, commit: &str) -> Option<String> {
+        match self {
+            Self::Git(objects) => objects.tree(commit),
+            Self::Packed(_) | Self::Folder(_) => None,
+        }
+    }
+
     /// Makes the next fetch get the entry anew. A folder is the user's and is left as it is.
     pub(crate) fn mark_damaged(&self) {
         let description = match self {

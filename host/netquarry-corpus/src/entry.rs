@@ -1,6 +1,7 @@
 //! The description of a cache entry: what was fetched, from where, and what it holds.
 
 use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use netquarry_core::source::SourceKind;
 use serde::{Deserialize, Serialize};
@@ -25,6 +26,15 @@ pub(crate) struct Description {
     /// The size of the packed file; 0 where there is none.
     pub(crate) packed_bytes: u64,
     pub(crate) inventory: Inventory,
+    /// When it was fetched, in seconds since 1970; `None` in what an earlier version fetched, and for what lies on this
+    /// machine.
+    #[serde(default)]
+    pub(crate) fetched: Option<u64>,
+}
+
+/// The present moment as [`Description::fetched`] has it.
+pub(crate) fn now() -> Option<u64> {
+    SystemTime::now().duration_since(UNIX_EPOCH).ok().map(|time| time.as_secs())
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

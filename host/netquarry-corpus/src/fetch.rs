@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use netquarry_core::source::{Source, SourceKind};
 
@@ -135,6 +135,7 @@ fn fetch_local(
         layout: StoredLayout::Repository,
         packed_bytes: 0,
         inventory,
+        fetched: None,
     };
     assemble(spec, description, Contents::Folder(path.clone()), layout)
 }
@@ -159,7 +160,7 @@ fn assemble(
     contents: Contents,
     layout: Layout<'_>,
 ) -> Result<Snapshot, FetchFailure> {
-    let Description { kind, version, commit, url, integrity, inventory, .. } = description;
+    let Description { kind, version, commit, url, integrity, inventory, fetched, .. } = description;
     let python = inventory.entries.iter().filter(|entry| entry.role == Role::Python);
     let modules = name_modules(&python.map(|entry| entry.path.as_str()).collect::<Vec<_>>(), layout);
     let metadata = metadata_files(&inventory, &contents)?.read(&modules.names);
@@ -167,6 +168,7 @@ fn assemble(
         name: spec.name.clone(),
         kind,
         version: version.or_else(|| metadata.version.clone()),
+        tree: commit.as_deref().and_then(|commit| contents.tree(commit)),
         commit,
         url,
         license: metadata.license.clone(),
@@ -179,6 +181,7 @@ fn assemble(
         import_roots: modules.roots,
         metadata,
         integrity,
+        fetched: fetched.map(|seconds| UNIX_EPOCH + Duration::from_secs(seconds)),
         contents,
     }))
 }

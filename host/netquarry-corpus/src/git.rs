@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cache::{self, Cache};
 use crate::corpus::GitLocation;
-use crate::entry::{Description, StoredLayout};
+use crate::entry::{self, Description, StoredLayout};
 use crate::failure::FetchFailure;
 use crate::fetch::{Demand, FetchOptions};
 use crate::progress::{FetchEvent, Reporter};
@@ -150,6 +150,7 @@ fn describe(
         layout: StoredLayout::Repository,
         packed_bytes: 0,
         inventory: objects.inventory(commit, &repository.url, &repository.folder, options.limits, reporter)?,
+        fetched: entry::now(),
     };
     cache::write_json(&description_path, &description)?;
     Ok((objects, description))

@@ -1,5 +1,7 @@
 //! From what packaging metadata or a licence text says to an SPDX identifier, where that has exactly one answer.
 
+use netquarry_core::license;
+
 /// Trove classifiers with one meaning. `BSD License` and `GNU General Public License (GPL)` have several and are not here.
 const CLASSIFIERS: [(&str, &str); 13] = [
     ("Apache Software License", "Apache-2.0"),
@@ -31,61 +33,31 @@ pub(crate) fn stated(expression: Option<&str>, statement: Option<&str>, classifi
     }
     let statement = statement.map(str::trim).filter(|text| !text.is_empty());
     match statement {
-        Some(text) if text.contains('\n') || text.len() > 100 => of_text(text).map(str::to_owned),
+        Some(text) if text.contains('\n') || text.len() > 100 => license::of_text(text),
         Some(text) => Some(text.to_owned()),
         None => named.first().map(|name| name.rsplit(" :: ").next().expect("splitting yields a part").to_owned()),
     }
 }
 
-/// `BSD` in the metadata and the three clauses in the text: the text says which BSD.
+/// `BSD` in the metadata and the three clauses in the text: the text says which BSD. It is read only where the metadata
+/// leaves something open. Of a family that the metadata names, it may also hold the licences of what was bundled.
 pub(crate) fn refined(stated: Option<String>, text: Option<&str>) -> Option<String> {
-    let of_text = text.and_then(of_text);
-    match (stated, of_text) {
-        (None, of_text) => of_text.map(str::to_owned),
-        (Some(stated), Some(of_text)) => {
-            let family = stated.split([' ', '-']).next().expect("splitting yields a part");
-            let identifier = stated.contains(|letter: char| letter.is_ascii_digit());
-            let same_family = of_text.split('-').next() == Some(family);
-            Some(if same_family && !identifier { of_text.to_owned() } else { stated })
+    let Some(stated) = stated else { return text.and_then(license::of_text) };
+    let names_one = license::expression(&stated).is_some() || stated.contains(|letter: char| letter.is_ascii_digit());
+    let family = stated.split([' ', '-']).next().expect("splitting yields a part").to_owned();
+    let Some(text) = text.filter(|_| !names_one) else { return Some(stated) };
+    let of_family = |found: &String| found.split('-').next() == Some(&*family);
+    match license::of_text(text) {
+        Some(whole) => Some(if of_family(&whole) { whole } else { stated }),
+        None => {
+            let found: Vec<String> = license::in_text(text).into_iter().filter(of_family).collect();
+            Some(if let [one] = &found[..] { one.clone() } else { stated })
         }
-        (stated, None) => stated,
     }
 }
 
 fn of_classifier(key: &str) -> Option<&'static str> {
     CLASSIFIERS.iter().find(|(name, _)| *name == key).map(|(_, identifier)| *identifier)
-}
-
-/// The licence of a whole licence text, by phrases that only it has. A text of two licences has no single answer.
-pub(crate) fn of_text(text: &str) -> Option<&'static str> {
-    let words = text.to_lowercase();
-    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
-    let has = |phrase: &str| words.contains(phrase);
-    let bsd = has("redistribution and use in source and binary forms");
-    let endorsement = has("neither the name") || has("may be used to endorse or promote");
-    let found: Vec<_> = [
-        ("Apache-2.0", has("apache license version 2.0")),
-        (
-            "MIT",
-            has("permission is hereby granted, free of charge")
-                && has("the above copyright notice and this permission"),
-        ),
-        ("BSD-3-Clause", bsd && endorsement),
-        ("BSD-2-Clause", bsd && !endorsement),
-        ("AGPL-3.0-only", words.starts_with("gnu affero general public license version 3")),
-        ("GPL-3.0-only", words.starts_with("gnu general public license version 3")),
-        ("GPL-2.0-only", words.starts_with("gnu general public license version 2")),
-        ("LGPL-3.0-only", words.starts_with("gnu lesser general public license version 3")),
-        ("MPL-2.0", words.starts_with("mozilla public license version 2.0")),
-        ("CC-BY-NC-4.0", has("attribution-noncommercial 4.0 international")),
-    ]
-    .into_iter()
-    .filter(|(_, matches)| *matches)
-    .collect();
-    match found[..] {
-        [(identifier, _)] => Some(identifier),
-        _ => None,
-    }
 }
 
 #[cfg(test)]
@@ -108,24 +80,28 @@ mod tests {
 
     #[test]
     fn a_text_says_which_licence_of_a_family() {
-        let text = "Redistribution and use in source and binary forms ... Neither the name of";
+        let text = "Redistribution and use in source and binary forms, with or without modification, are permitted provided \
+            that the following conditions are met:\n\n1. Redistributions of source code must retain the above copyright \
+            notice, this list of conditions and the following disclaimer.\n\n2. Redistributions in binary form must \
+            reproduce the above copyright notice, this list of conditions and the following disclaimer in the documentation \
+            and/or other materials provided with the distribution.\n\n3. Neither the name of the copyright holder nor the \
+            names of its contributors may be used to endorse or promote products derived from this software without specific \
+            prior written permission.\n\nTHIS SOFTWARE IS PROVIDED BY THE COPYRIGHT HOLDERS AND CONTRIBUTORS \"AS IS\" AND \
+            ANY EXPRESS OR IMPLIED WARRANTIES, INCLUDING, BUT NOT LIMITED TO, THE IMPLIED WARRANTIES OF MERCHANTABILITY AND \
+            FITNESS FOR A PARTICULAR PURPOSE ARE DISCLAIMED. IN NO EVENT SHALL THE COPYRIGHT HOLDER OR CONTRIBUTORS BE LIABLE \
+            FOR ANY DIRECT, INDIRECT, INCIDENTAL, SPECIAL, EXEMPLARY, OR CONSEQUENTIAL DAMAGES (INCLUDING, BUT NOT LIMITED TO, \
+            PROCUREMENT OF SUBSTITUTE GOODS OR SERVICES; LOSS OF USE, DATA, OR PROFITS; OR BUSINESS INTERRUPTION) HOWEVER \
+            CAUSED AND ON ANY THEORY OF LIABILITY, WHETHER IN CONTRACT, STRICT LIABILITY, OR TORT (INCLUDING NEGLIGENCE OR \
+            OTHERWISE) ARISING IN ANY WAY OUT OF THE USE OF THIS SOFTWARE, EVEN IF ADVISED OF THE POSSIBILITY OF SUCH DAMAGE.\n";
         let refine = |stated: Option<&str>| refined(stated.map(str::to_owned), Some(text));
         assert_eq!(refine(Some("BSD")).as_deref(), Some("BSD-3-Clause"));
         assert_eq!(refine(Some("BSD License")).as_deref(), Some("BSD-3-Clause"));
         assert_eq!(refine(Some("BSD-2-Clause")).as_deref(), Some("BSD-2-Clause"));
         assert_eq!(refine(Some("MIT")).as_deref(), Some("MIT"));
         assert_eq!(refine(None).as_deref(), Some("BSD-3-Clause"));
-    }
-
-    #[test]
-    fn licence_texts() {
-        let mit = "MIT License\n\nPermission is hereby granted, free of\n charge, to any person ... The above copyright notice \
-                   and this permission notice shall be included";
-        assert_eq!(of_text(mit), Some("MIT"));
-        let apache =
-            "                                 Apache License\n                           Version 2.0, January 2004";
-        assert_eq!(of_text(apache), Some("Apache-2.0"));
-        assert_eq!(of_text(&format!("{mit}\n{apache}")), None);
-        assert_eq!(of_text("All rights reserved"), None);
+        let among_others =
+            format!("This product has parts of others.\n{}\n{text}", "They are under other terms.\n".repeat(40));
+        assert_eq!(refined(Some("BSD".to_owned()), Some(&among_others)).as_deref(), Some("BSD-3-Clause"));
+        assert_eq!(refined(None, Some(&among_others)), None);
     }
 }

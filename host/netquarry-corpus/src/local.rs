@@ -136,6 +136,7 @@ pub(crate) fn unpack_archive(
             layout: StoredLayout::of(archive),
             packed_bytes,
             inventory,
+            fetched: None,
         };
         description.write(partial.path())?;
         cache.publish(partial, &entry)?;

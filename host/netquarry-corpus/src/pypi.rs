@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cache::{self, Cache};
 use crate::corpus::PypiLocation;
-use crate::entry::{Description, StoredLayout};
+use crate::entry::{self, Description, StoredLayout};
 use crate::failure::FetchFailure;
 use crate::fetch::{Demand, FetchOptions};
 use crate::inventory::Limits;
@@ -168,6 +168,7 @@ fn transfer(
         layout: StoredLayout::of(release.archive),
         packed_bytes,
         inventory,
+        fetched: entry::now(),
     })
 }
 

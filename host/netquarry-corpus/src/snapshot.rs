@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
+use std::time::SystemTime;
 
 use netquarry_core::source::{ContentDigest, Source, SourceFile};
 use serde::{Deserialize, Serialize};
@@ -58,6 +59,8 @@ pub struct Snapshot {
     pub import_roots: Vec<String>,
     pub skipped: Vec<SkippedFile>,
     pub integrity: Integrity,
+    /// When it was fetched, to the second; `None` for what lies on this machine, and where nobody kept it.
+    pub fetched: Option<SystemTime>,
     /// Forty hexadecimal digits over everything that later stages see: equal snapshots have equal identities.
     pub identity: String,
     pub(crate) contents: Contents,
@@ -155,7 +158,7 @@ impl Snapshot {
 
     /// Puts a snapshot together from what fetching found.
     pub(crate) fn assemble(parts: Parts) -> Self {
-        let Parts { source, inventory, modules, import_roots, metadata, integrity, contents } = parts;
+        let Parts { source, inventory, modules, import_roots, metadata, integrity, fetched, contents } = parts;
         let Inventory { mut entries, skipped } = inventory;
         entries.sort_by(|left, right| left.path.cmp(&right.path));
         let files: Vec<_> = (entries.iter())
@@ -173,7 +176,20 @@ impl Snapshot {
         let placed =
             |entry: Entry| (entry.path, Placed { place: entry.place, digest: entry.digest, bytes: entry.bytes });
         let places = entries.into_iter().map(placed).collect();
-        Self { source, files, data, licenses, metadata, import_roots, skipped, integrity, identity, contents, places }
+        Self {
+            source,
+            files,
+            data,
+            licenses,
+            metadata,
+            import_roots,
+            skipped,
+            integrity,
+            fetched,
+            identity,
+            contents,
+            places,
+        }
     }
 }
 
@@ -185,6 +201,7 @@ pub(crate) struct Parts {
     pub(crate) import_roots: Vec<String>,
     pub(crate) metadata: DistributionMetadata,
     pub(crate) integrity: Integrity,
+    pub(crate) fetched: Option<SystemTime>,
     pub(crate) contents: Contents,
 }
 

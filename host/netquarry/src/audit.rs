@@ -255,6 +255,7 @@ mod tests {
             path: "m.py".into(),
             lines,
             sha1: String::new(),
+            swhid: String::new(),
             license: None,
             needed_by: None,
             reference: None,

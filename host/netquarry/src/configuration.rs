@@ -8,6 +8,7 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use netquarry_core::license::policy::{ListedLicense, NotListable, Policy, Rule};
 use netquarry_core::verdict::Level;
 use netquarry_corpus::load;
 use netquarry_plugin::first_party;
@@ -45,9 +46,50 @@ pub struct Configuration {
     /// Local folders in the place of corpus sources.
     pub sources: BTreeMap<String, PathBuf>,
     pub validate: ValidateOptions,
+    pub licenses: LicenseOptions,
     pub plugins: PluginOrder,
     /// The options of single plugins, by plugin name: `[plugin.dedup-lexical]`.
     pub plugin: BTreeMap<String, toml::Table>,
+}
+
+/// Which licences blocks may have: SPDX identifiers, each in one list at most.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct LicenseOptions {
+    pub allow: Vec<LicenseName>,
+    /// Held back until they are allowed or denied.
+    pub ask: Vec<LicenseName>,
+    pub deny: Vec<LicenseName>,
+    /// For what no list has.
+    pub default: Rule,
+}
+
+/// A licence in a list.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct LicenseName(ListedLicense);
+
+impl TryFrom<String> for LicenseName {
+    type Error = NotListable;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse().map(Self)
+    }
+}
+
+impl LicenseOptions {
+    /// What they come to, with the licences that the command line allows.
+    fn policy(&self, allowed: &[ListedLicense]) -> Result<Policy, Problem> {
+        let list = |names: &[LicenseName]| names.iter().map(|LicenseName(license)| license.clone()).collect();
+        let (allow, ask, deny) = (list(&self.allow), list(&self.ask), list(&self.deny));
+        let policy = Policy { allow, ask, deny, default: self.default };
+        match policy.contradiction() {
+            Some(license) => Err(Problem::new(format!("The licence `{}` is in two lists", license.name()))
+                .because(format!("`allow`, `ask` and `deny` under [licenses] of {FILE_NAME} each say something else"))
+                .help("leave it in one of them")),
+            None => Ok(policy.allowing(allowed.iter().cloned())),
+        }
+    }
 }
 
 /// What bundles are validated with.
@@ -278,6 +320,8 @@ pub struct Settings {
     pub timeout: Option<u32>,
     /// Requirements by the name of the package that they provide.
     pub requirements: BTreeMap<String, String>,
+    /// Which licences promoted blocks may have.
+    pub licenses: Policy,
     pub plugins: PluginOrder,
     /// Options by plugin name.
     pub plugin_options: BTreeMap<String, serde_json::Value>,
@@ -341,6 +385,7 @@ impl Settings {
             requirements: (configuration.validate.requirements.iter())
                 .map(|(ImportName(package), RequirementText(requirement))| (package.clone(), requirement.clone()))
                 .collect(),
+            licenses: configuration.licenses.policy(&pipeline.allowed_licenses)?,
             plugins: plugin_order(pipeline, file),
             plugin_options: configuration.plugin.iter().map(option).collect(),
         })
@@ -514,6 +559,27 @@ mod tests {
         insta::assert_snapshot!(message("[validate.requirements]\ncv2 = 4.8\n"));
         insta::assert_snapshot!(message("[validate.requirements]\ncv2 = { version = \"4.8\" }\n"));
         insta::assert_snapshot!(message("[validate]\nrequirements = [\"opencv-python\"]\n"));
+    }
+
+    #[test]
+    fn licences_are_ruled_by_lists_and_the_command_line_allows_more() {
+        let toml = "[licenses]\nallow = [\"MIT\"]\nask = [\"GPL-3.0\", \"ISC\"]\ndeny = [\"AGPL-3.0-only\"]\n";
+        let held = |arguments: &[&str], license: &str| {
+            let held = settings(arguments, toml).unwrap().licenses.holds_back(Some(license));
+            held.map(|held| held.licenses.concat())
+        };
+        assert_eq!(held(&[], "GPL-3.0-only AND MIT").as_deref(), Some("GPL-3.0-only"));
+        assert_eq!(held(&["--allow-license", "GPL-3.0-only,AGPL-3.0-only"], "AGPL-3.0-only AND GPL-3.0-only"), None);
+        assert_eq!(held(&["--allow-license", "GPL-3.0-only"], "ISC").as_deref(), Some("ISC"));
+        assert!(settings(&[], "").unwrap().licenses.is_open());
+    }
+
+    #[test]
+    fn a_licence_that_cannot_be_listed_is_pointed_at() {
+        insta::assert_snapshot!(message("[licenses]\nallow = [\"MIT\", \"GPL-*\"]\n"));
+        insta::assert_snapshot!(message("[licenses]\ndeny = [\"MIT OR Apache-2.0\"]\n"));
+        insta::assert_snapshot!(message("[licenses]\nallow = [\"MIT\"]\ndeny = [\"MIT\"]\n"));
+        insta::assert_snapshot!(message("[licenses]\ndefault = \"refuse\"\n"));
     }
 
     #[test]

@@ -238,6 +238,7 @@ mod tests {
             path: "a.py".into(),
             lines,
             sha1: String::new(),
+            swhid: String::new(),
             license: None,
             needed_by: needed_by.map(|by| format!("s:{by}")),
             reference: needed_by.map(|_| definition.to_owned()),

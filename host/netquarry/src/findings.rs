@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use netquarry_core::license::policy::Decision;
 use netquarry_core::record::{BlockRecord, DedupOutcome};
 use netquarry_core::verdict::{self, Evidence, Failure, FailureClass, Level, Outcome};
 use serde::{Deserialize, Serialize};
@@ -26,6 +27,9 @@ pub struct Findings {
     pub failed_above_gate: usize,
     /// Candidates at which nothing failed and which yet did not reach the gate.
     pub undecided: usize,
+    /// What the user's policy about licences holds back; `None` where it holds back nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_back: Option<HeldBackTally>,
     /// Candidates that could not be constructed or run because no arguments were found that fit.
     pub without_arguments: usize,
     /// Candidates whose code touches what could make it lie to the validator, whatever their verdict.
@@ -98,8 +102,11 @@ pub struct Tally {
     pub complete: usize,
     /// Passed, by level: index 0 is `parse`.
     pub passed: [usize; 7],
-    /// Reached the gate.
+    /// Reached the gate, and are not held back.
     pub promoted: usize,
+    /// Reached the gate, and the user's policy about licences holds them back.
+    #[serde(default)]
+    pub held_back: usize,
     /// Reached the gate, and another block stands for them.
     pub duplicates: usize,
     /// In the library.
@@ -149,6 +156,17 @@ pub struct ChallengeTally {
     pub not_replayed: Vec<Counted>,
 }
 
+/// Blocks that reached the gate and that the user's policy about licences keeps out of the library.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeldBackTally {
+    pub denied: usize,
+    /// The licences for which, the most frequent first; a block can be among several.
+    pub denied_licenses: Vec<Counted>,
+    /// About which the user has yet to decide.
+    pub asked: usize,
+    pub asked_licenses: Vec<Counted>,
+}
+
 /// How often something went wrong in one way.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailureTally {
@@ -185,7 +203,7 @@ impl Findings {
         lines.sort_unstable();
         Self {
             gate,
-            pass_rate: Proportion::of(total.promoted, total.candidates),
+            pass_rate: Proportion::of(total.promoted + total.held_back, total.candidates),
             total,
             categories: groups(records, gate, |record| record.category.name().to_owned()),
             sources: groups(records, gate, |record| record.source.name.clone()),
@@ -193,9 +211,10 @@ impl Findings {
             failures: failures(records.iter().map(Judged::from)),
             failed_above_gate: records
                 .iter()
-                .filter(|record| is_promoted(record, gate) && record.failure.is_some())
+                .filter(|record| reaches(record, gate) && record.failure.is_some())
                 .count(),
-            undecided: records.iter().filter(|record| !is_promoted(record, gate) && record.failure.is_none()).count(),
+            undecided: records.iter().filter(|record| !reaches(record, gate) && record.failure.is_none()).count(),
+            held_back: held_back(records, gate),
             without_arguments: records.iter().filter(|record| record.evidence.lacks_arguments()).count(),
             tainted: records.iter().filter(|record| record.tainted).count(),
             taint_reasons: counted(records.iter().flat_map(taint_reasons)),
@@ -217,9 +236,34 @@ impl Findings {
     }
 }
 
-/// Whether the block has a bundle that reached the gate.
+/// Whether the block has a bundle that reached the gate, and whose licence the user takes.
 pub fn is_promoted(record: &BlockRecord, gate: Level) -> bool {
+    reaches(record, gate) && record.license_policy.is_none()
+}
+
+/// Whether the block would be promoted, but for its licence.
+pub fn is_held_back(record: &BlockRecord, gate: Level) -> bool {
+    reaches(record, gate) && record.license_policy.is_some()
+}
+
+fn reaches(record: &BlockRecord, gate: Level) -> bool {
     record.sha256.is_some() && Judged::from(record).reaches(gate)
+}
+
+/// What the policy about licences keeps out; `None` where it keeps out nothing.
+fn held_back(records: &[BlockRecord], gate: Level) -> Option<HeldBackTally> {
+    let held = || records.iter().filter(move |record| is_held_back(record, gate));
+    let by = |decision: Decision| {
+        let held = held().filter_map(|record| record.license_policy.as_ref());
+        held.filter(move |held| held.decision == decision)
+    };
+    let licenses = |decision| counted(by(decision).flat_map(|held| held.licenses.iter().map(String::as_str)));
+    (held().count() > 0).then(|| HeldBackTally {
+        denied: by(Decision::Denied).count(),
+        denied_licenses: licenses(Decision::Denied),
+        asked: by(Decision::Asked).count(),
+        asked_licenses: licenses(Decision::Asked),
+    })
 }
 
 /// Whether deduplication removed the block.
@@ -281,6 +325,7 @@ fn tally<'a>(records: impl IntoIterator<Item = &'a BlockRecord>, gate: Level) ->
         }
         let (promoted, removed) = (is_promoted(record, gate), is_removed(record));
         tally.promoted += usize::from(promoted);
+        tally.held_back += usize::from(is_held_back(record, gate));
         tally.duplicates += usize::from(promoted && removed);
         tally.kept += usize::from(promoted && !removed);
     }
@@ -365,6 +410,7 @@ fn bins(lines: &[u32]) -> Vec<Bin> {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use netquarry_core::license::policy::HeldBack;
     use netquarry_core::record::{Category, DedupDecision, RecordSource};
     use netquarry_core::source::SourceKind;
     use netquarry_core::verdict::{Sighting, Taint, TaintReason, Verdict};
@@ -419,6 +465,9 @@ pub(crate) mod tests {
             dedup: None,
             swhid: format!("swh:1:cnt:{}", "0".repeat(40)),
             license: Some("Apache-2.0".to_owned()),
+            license_policy: None,
+            sources: Vec::new(),
+            imports: Vec::new(),
         }
     }
 
@@ -479,5 +528,26 @@ pub(crate) mod tests {
         assert_eq!(findings.failures[0].class, FailureClass::UnresolvedName);
         assert_eq!(findings.bundle_lines.iter().map(|bin| bin.count).sum::<usize>(), 4);
         assert_eq!(findings.categories.iter().map(|group| group.tally.candidates).sum::<usize>(), 5);
+        assert_eq!(findings.held_back, None);
+    }
+
+    #[test]
+    fn what_a_licence_holds_back_is_no_failure_and_not_in_the_library() {
+        let mut library = library();
+        let held = |decision, license: &str| Some(HeldBack { decision, licenses: vec![license.to_owned()] });
+        library[1].license_policy = held(Decision::Asked, "GPL-3.0-only");
+        library[2].license_policy = held(Decision::Denied, "AGPL-3.0-only");
+        // Below the gate anyway.
+        library[0].license_policy = held(Decision::Denied, "AGPL-3.0-only");
+        let findings = Findings::of(&library, Level::Execute);
+        let total = &findings.total;
+        assert_eq!((total.promoted, total.held_back, total.duplicates, total.kept), (1, 2, 1, 0));
+        assert_eq!(findings.pass_rate.successes, 3);
+        assert_eq!(findings.undecided, 1);
+        let held_back = findings.held_back.expect("something is");
+        assert_eq!((held_back.denied, held_back.asked), (1, 1));
+        let counted = |name: &str| [Counted { name: name.to_owned(), count: 1 }];
+        assert_eq!(held_back.denied_licenses, counted("AGPL-3.0-only"));
+        assert_eq!(held_back.asked_licenses, counted("GPL-3.0-only"));
     }
 }

@@ -8,7 +8,7 @@ use netquarry_core::verdict::Level;
 use serde::Serialize;
 
 use crate::course::Course;
-use crate::findings::{ChallengeTally, Counted, Findings, Group, Tally};
+use crate::findings::{ChallengeTally, Counted, Findings, Group, HeldBackTally, Tally};
 use crate::interval::Proportion;
 use crate::library::folder::Changes;
 use crate::quantity::{human_bytes, human_count, human_seconds, human_things};
@@ -72,11 +72,14 @@ impl Summary {
         let _ = writeln!(
             text,
             "  {strong}{} of {} candidates reached the gate \"{}\": {}{strong:#}",
-            human_count(total.promoted),
+            human_count(total.promoted + total.held_back),
             human_count(total.candidates),
             findings.gate.name(),
             percentage(&findings.pass_rate),
         );
+        for sentence in findings.held_back.iter().flat_map(held_back) {
+            let _ = writeln!(text, "  {strong}{sentence}{strong:#}");
+        }
         let _ = writeln!(text, "  {} were executed with every name resolved", human_count(total.complete));
         if findings.without_arguments > 0 {
             let _ = writeln!(
@@ -158,6 +161,31 @@ pub fn challenged(tally: &ChallengeTally) -> String {
     )
 }
 
+/// What the policy about licences does with blocks that reached the gate: a sentence for those that it denies, and one
+/// for those that wait for the user's word, with how to give it.
+pub fn held_back(tally: &HeldBackTally) -> Vec<String> {
+    let HeldBackTally { denied, denied_licenses, asked, asked_licenses } = tally;
+    let named = |licenses: &[Counted]| {
+        let each = licenses.iter().map(|each| format!("{} {}", each.name, human_count(each.count)));
+        each.collect::<Vec<_>>().join(", ")
+    };
+    let mut sentences = Vec::new();
+    if *denied > 0 {
+        let (number, licenses) = (human_count(*denied), named(denied_licenses));
+        sentences.push(format!("{number} of these stay out of the library, denied by [licenses]: {licenses}"));
+    }
+    if *asked > 0 {
+        let (number, licenses) = (human_count(*asked), named(asked_licenses));
+        let names: Vec<String> = asked_licenses.iter().map(|each| format!("\"{}\"", each.name)).collect();
+        sentences.push(format!(
+            "{number} of these wait for your word about their licences: {licenses}; allow = [{}] under [licenses] of \
+             netquarry.toml or --allow-license takes them",
+            names.join(", ")
+        ));
+    }
+    sentences
+}
+
 /// `3 are tainted, whatever the verdict: the code could lie by what it touches (torch 2, frames 1)`
 pub fn tainted(findings: &Findings) -> String {
     let reasons = findings.taint_reasons.iter();
@@ -219,7 +247,7 @@ fn groups(groups: &[Group], total: &Tally, what: &str) -> Table {
             tally.passed[level(Level::Execute)],
             tally.passed[level(Level::Construct)],
             tally.passed[level(Level::Forward)],
-            tally.promoted,
+            tally.promoted + tally.held_back,
             tally.kept,
         ];
         [name.to_owned()].into_iter().chain(counts.map(human_count)).collect::<Vec<_>>()
@@ -383,6 +411,21 @@ mod tests {
     #[test]
     fn a_summary_reads_well() {
         insta::assert_snapshot!(summary().human(|_| Style::new(), Some(100)));
+    }
+
+    #[test]
+    fn a_summary_tells_apart_what_licences_hold_back() {
+        let counted = |name: &str, count| vec![Counted { name: name.to_owned(), count }];
+        let tally = HeldBackTally {
+            denied: 1200,
+            denied_licenses: counted("AGPL-3.0-only", 1200),
+            asked: 2,
+            asked_licenses: counted("GPL-3.0-only", 2),
+        };
+        insta::assert_snapshot!(held_back(&tally).join("\n"), @r#"
+        1,200 of these stay out of the library, denied by [licenses]: AGPL-3.0-only 1,200
+        2 of these wait for your word about their licences: GPL-3.0-only 2; allow = ["GPL-3.0-only"] under [licenses] of netquarry.toml or --allow-license takes them
+        "#);
     }
 
     #[test]

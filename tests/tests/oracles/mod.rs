@@ -1,6 +1,7 @@
-//! NetQuarry's reading of Python, compared with CPython's and with the reference's.
+//! NetQuarry's reading of Python, compared with CPython's and with the reference's; and the names that it gives to things.
 
 mod nn_dup;
+mod swhid;
 mod syntax;
 
 use std::path::{Path, PathBuf};

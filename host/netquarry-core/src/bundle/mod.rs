@@ -125,6 +125,7 @@ fn closure_records(index: &Index, closure: &Closure, texts: &Texts<'_>) -> Vec<C
                 path: file.file.path.clone(),
                 lines: lines_of(&texts(id.file), index.statement(*id).range),
                 sha1: file.file.digest.to_string(),
+                swhid: String::new(),
                 license: index.source(file.source).license.clone(),
                 needed_by: closed.need.by.map(|by| index.definition_path(by)),
                 reference: (!is_target).then(|| closed.need.reference.clone()),

@@ -126,6 +126,7 @@ fn assemble(case: &Case) -> (Bundle, Vec<String>) {
         kind: SourceKind::Local,
         version: None,
         commit: None,
+        tree: None,
         url: None,
         license: None,
         distribution: None,

@@ -56,6 +56,7 @@ fn index(text: &str) -> Index {
         kind: SourceKind::Local,
         version: None,
         commit: None,
+        tree: None,
         url: None,
         license: None,
         distribution: None,

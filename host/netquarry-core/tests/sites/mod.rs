@@ -33,6 +33,7 @@ fn source(name: &str, folder: &Path) -> IndexedSource {
         kind: SourceKind::Local,
         version: None,
         commit: None,
+        tree: None,
         url: None,
         license: None,
         // Others can import it.

@@ -43,6 +43,13 @@ impl ObjectDatabase {
         repository.find_commit(commit).is_ok_and(|commit| commit.tree().is_ok())
     }
 
+    /// The name of the root tree of a commit.
+    pub(crate) fn tree(&self, commit: &str) -> Option<String> {
+        let id = ObjectId::from_hex(commit.as_bytes()).ok()?;
+        let repository = self.repository.to_thread_local();
+        Some(repository.find_commit(id).ok()?.tree_id().ok()?.to_string())
+    }
+
     /// The content of the blob of this name.
     pub(crate) fn read(&self, name: &str) -> Result<Vec<u8>, String> {
         let id = ObjectId::from_hex(name.as_bytes()).map_err(|error| error.to_string())?;

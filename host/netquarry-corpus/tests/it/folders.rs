@@ -63,11 +63,7 @@ fn what_does_not_count_in_a_folder() {
     write(&root, ".hidden/x.py", "");
     write(&root, "venv/pyvenv.cfg", "");
     write(&root, "venv/lib/x.py", "");
-    write(
-        &root,
-        "LICENSE",
-        "Permission is hereby granted, free of charge ... The above copyright notice and this permission",
-    );
+    write(&root, "LICENSE", include_str!("../../../../LICENSE-MIT"));
     write(&root, "pyproject.toml", "[project]\nname = \"pkg\"\nversion = \"2.1\"\n");
     std::os::unix::fs::symlink("/etc/passwd", root.join("pkg/link.py")).unwrap();
     let snapshot = fetch(&local(&root), &FetchOptions::new(temporary.path().join("cache")), &()).unwrap();

@@ -28,7 +28,7 @@ impl Repository {
         repository.write("pkg/layers/drop.py", "class DropPath: ...\n");
         repository.write("pkg/model.yaml", "depth: 1\n");
         repository.write("pkg/weights.bin", "0");
-        repository.write("LICENSE", "Apache License\nVersion 2.0, January 2004\n");
+        repository.write("LICENSE", include_str!("../../../../LICENSE-APACHE"));
         repository.write("pyproject.toml", "[project]\nname = \"pkg\"\nversion = \"3.0\"\n");
         std::os::unix::fs::symlink("../../../../etc/passwd", repository.path().join("pkg/link.py")).unwrap();
         repository.commit("first");
@@ -87,6 +87,8 @@ fn a_commit_is_read_without_a_work_tree() {
     let source = &snapshot.source;
     assert_eq!(source.kind, SourceKind::Git);
     assert_eq!(source.commit, Some(repository.git(&["rev-parse", "HEAD"])));
+    assert_eq!(source.tree, Some(repository.git(&["rev-parse", "HEAD^{tree}"])));
+    assert!(snapshot.fetched.is_some());
     assert_eq!((source.version.as_deref(), source.distribution.as_deref()), (Some("3.0"), Some("pkg")));
     assert_eq!(source.license.as_deref(), Some("Apache-2.0"));
     assert_eq!(snapshot.integrity, Integrity::ObjectNames);

@@ -115,6 +115,7 @@ impl Material {
             kind: SourceKind::Local,
             version: None,
             commit: None,
+            tree: None,
             url: None,
             license: None,
             distribution: None,

@@ -286,6 +286,9 @@ pub(crate) fn record(class: &ClassDescription) -> BlockRecord {
         dedup: None,
         swhid: String::new(),
         license: None,
+        license_policy: None,
+        sources: Vec::new(),
+        imports: Vec::new(),
     }
 }
 

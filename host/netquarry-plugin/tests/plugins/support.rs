@@ -104,5 +104,8 @@ pub(crate) fn record(name: &str) -> BlockRecord {
         dedup: None,
         swhid: String::new(),
         license: None,
+        license_policy: None,
+        sources: Vec::new(),
+        imports: Vec::new(),
     }
 }

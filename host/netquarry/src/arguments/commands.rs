@@ -412,6 +412,23 @@ pub enum EnvCommand {
     /// Install torch and what else is needed, if it is not there yet.
     #[command(after_help = examples::ENV)]
     Prepare,
+    /// Write what the verdict on a block was reached with, as a file of pip's requirements.
+    #[command(after_help = examples::ENV_LOCK)]
+    Lock(EnvLockArguments),
+}
+
+#[derive(Debug, Args)]
+pub struct EnvLockArguments {
+    /// The name of a block, as `extract` takes it, or its file in a library.
+    pub block: String,
+
+    /// The folder of the library [default: out].
+    #[arg(long, value_name = "DIR", env = "NETQUARRY_OUT", value_hint = ValueHint::DirPath)]
+    pub library: Option<PathBuf>,
+
+    /// Write it there instead of printing it.
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub out: Option<PathBuf>,
 }
 
 const BENCH_EXAMPLES: &str = "\

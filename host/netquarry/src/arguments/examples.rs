@@ -101,6 +101,15 @@ Examples:
   netquarry env prepare                            Make an environment with torch, if there is none
   netquarry env --python ../venv/bin/python";
 
+pub(super) const ENV_LOCK: &str = "\
+Examples:
+  netquarry env lock timm.layers.drop.DropPath > requirements.txt
+  netquarry env lock out/blocks/DropPath.py --out requirements.txt
+  netquarry env lock DropPath --library library
+
+Every distribution of the environment is pinned, and what was installed for the block beside it. The first lines say \
+which Python it was.";
+
 pub(super) const COMPLETIONS: &str = "\
 Examples:
   netquarry completions bash > ~/.local/share/bash-completion/completions/netquarry

@@ -12,8 +12,8 @@ use clap::{Args, Parser};
 
 pub use commands::{
     BenchArguments, Command, CorpusCommand, DedupCommand, DedupExplainArguments, DedupRunArguments,
-    DedupSweepArguments, EnvArguments, EnvCommand, ExtractArguments, PluginCommand, ReportCommand, SWEPT,
-    ShowArguments, StageArguments, ValidateArguments,
+    DedupSweepArguments, EnvArguments, EnvCommand, EnvLockArguments, ExtractArguments, PluginCommand, ReportCommand,
+    SWEPT, ShowArguments, StageArguments, ValidateArguments,
 };
 pub use export::{DatasetArguments, ExportCommand, LibraryInput, SbomArguments, TableArguments, VerifyArguments};
 pub use pipeline::{CorpusArguments, IndexChoice, LevelChoice, PipelineArguments, SourceOverride};

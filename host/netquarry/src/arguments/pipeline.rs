@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
+use netquarry_core::license::policy::ListedLicense;
 use netquarry_core::verdict::Level;
 
 /// What decides which plugins there are to list.
@@ -49,6 +50,11 @@ pub struct PipelineArguments {
     /// or in the configuration, blocks below it make the exit status 1.
     #[arg(long, value_enum, value_name = "LEVEL")]
     pub gate: Option<LevelChoice>,
+
+    /// Take blocks of a licence, whatever `[licenses]` of netquarry.toml says about it: an SPDX identifier, or what the
+    /// manifest has in its place; may be given several times.
+    #[arg(long = "allow-license", value_name = "ID", value_delimiter = ',')]
+    pub allowed_licenses: Vec<ListedLicense>,
 
     /// A Python interpreter that has torch (or NETQUARRY_PYTHON), instead of an environment of NetQuarry's own.
     #[arg(long, value_name = "FILE")]

@@ -4,7 +4,7 @@ use netquarry_core::record::BlockRecord;
 use netquarry_corpus::load;
 use serde::Serialize;
 
-use super::listing::why;
+use super::listing::{held_back, why};
 use super::{Ending, command_line};
 use crate::arguments::ExtractArguments;
 use crate::configuration::Settings;
@@ -90,7 +90,10 @@ fn print(extracted: &Extracted, settings: &Settings, console: &Console) -> Resul
         for record in &extracted.records {
             let file =
                 record.bundle.as_ref().map_or("-".to_owned(), |bundle| settings.out.join(bundle).display().to_string());
-            let why = why(record.failure.as_ref(), &record.evidence);
+            let why = match &record.license_policy {
+                Some(held) => held_back(held),
+                None => why(record.failure.as_ref(), &record.evidence),
+            };
             let lines = record.lines.map_or("-".to_owned(), |lines| lines.to_string());
             table.row(vec![record.block.clone(), level_name(record.level), lines, file, why]);
         }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use anstyle::Style;
 use netquarry_core::closure::Closure;
+use netquarry_core::license::policy::{Decision, HeldBack};
 use netquarry_core::record::BlockRecord;
 use netquarry_core::source::SourceKind;
 use netquarry_core::verdict::{Evidence, Failure, Outcome as LevelOutcome};
@@ -68,6 +69,15 @@ impl<R: Row> Row for &R {
 
     fn cells(&self) -> Vec<String> {
         (*self).cells()
+    }
+}
+
+/// `denied by [licenses]: AGPL-3.0-only`
+pub(super) fn held_back(held: &HeldBack) -> String {
+    let licenses = held.licenses.join(", ");
+    match held.decision {
+        Decision::Asked => format!("waits for your word about {licenses}: --allow-license takes it"),
+        Decision::Denied => format!("denied by [licenses]: {licenses}"),
     }
 }
 

@@ -23,7 +23,8 @@ use std::path::{Path, PathBuf};
 use tracing_subscriber::EnvFilter;
 
 use crate::arguments::{
-    Arguments, Command, GlobalArguments, PipelineArguments, PluginCommand, ReportCommand, StageArguments,
+    Arguments, Command, EnvArguments, EnvCommand, GlobalArguments, PipelineArguments, PluginCommand, ReportCommand,
+    StageArguments,
 };
 use crate::configuration::{ConfigurationFile, DEFAULT_OUT, Settings, working_folder};
 use crate::console::{Console, Verbosity};
@@ -110,6 +111,9 @@ fn perform(arguments: &Arguments, console: &Console) -> Result<Ending, Problem> 
         Command::Plugin(PluginCommand::List(corpus)) => {
             let pipeline = PipelineArguments { corpus: corpus.clone(), ..PipelineArguments::default() };
             plugin::list(&settings(&pipeline)?, console)
+        }
+        Command::Env(EnvArguments { command: Some(EnvCommand::Lock(lock)), .. }) => {
+            environment::lock(lock, &out_folder(global, lock.library.as_ref())?, console)
         }
         Command::Env(env) => {
             let pipeline = PipelineArguments { python: env.python.clone(), ..PipelineArguments::default() };

@@ -51,19 +51,27 @@ pub(super) fn emit(settings: &Settings, console: &Console) -> Result<Ending, Pro
     Ok(ending(&summary, settings, console))
 }
 
-/// A gate that somebody asked for makes blocks below it findings.
+/// A gate that somebody asked for makes blocks below it findings, and so are blocks about whose licence nobody has
+/// decided. Those that the user denies are as they should be.
 fn ending(summary: &Summary, settings: &Settings, console: &Console) -> Ending {
     let total = &summary.findings.total;
+    let below = total.candidates - total.promoted - total.held_back;
+    let asked = summary.findings.held_back.as_ref().map_or(0, |held_back| held_back.asked);
     if !summary.missing_sources.is_empty() {
-        Ending::Incomplete
-    } else if settings.gate_was_asked_for && total.promoted < total.candidates {
+        return Ending::Incomplete;
+    }
+    if settings.gate_was_asked_for && below > 0 {
         console.caution(&format!(
             "{} stayed below the gate \"{}\" that was asked for: exit status 1",
-            human_things(total.candidates - total.promoted, "candidate"),
+            human_things(below, "candidate"),
             settings.gate.name()
         ));
-        Ending::Findings
-    } else {
-        Ending::Done
     }
+    if asked > 0 {
+        console.caution(&format!(
+            "{} for your word about a licence: exit status 1",
+            if asked == 1 { "A block waits".to_owned() } else { format!("{} wait", human_things(asked, "block")) }
+        ));
+    }
+    if asked > 0 || (settings.gate_was_asked_for && below > 0) { Ending::Findings } else { Ending::Done }
 }

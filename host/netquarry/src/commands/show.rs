@@ -2,12 +2,13 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use netquarry_core::record::{BlockRecord, ClosureRecord, DedupOutcome, EditRecord};
 use serde::Serialize;
 
 use super::Ending;
+use super::listing::held_back;
 use super::tree;
 use crate::arguments::ShowArguments;
 use crate::console::{Console, Format};
@@ -27,42 +28,8 @@ struct Shown<'a> {
 }
 
 pub(super) fn show(arguments: &ShowArguments, out: &Path, console: &Console) -> Result<Ending, Problem> {
-    let file = Path::new(&arguments.block);
-    let bundle = place_of_bundle(file);
-    let is_path = file.components().count() > 1 || file.extension().is_some_and(|extension| extension == "py");
-    if bundle.is_none() && is_path {
-        return Err(Problem::new(format!("`{}` is no file of a library", file.display()))
-            .help("name a block, or a file in the `blocks` or `failed` folder of a library"));
-    }
-    let out = bundle.as_ref().map_or(out, |(library, _)| library);
-    let is_meant = |record: &BlockRecord| match &bundle {
-        Some((_, bundle)) => record.bundle.as_deref().map(Path::new) == Some(bundle),
-        None => means(&arguments.block, &record.block),
-    };
-    // Of the others only the names are kept.
-    let (mut found, mut others) = (Vec::new(), Vec::new());
-    for record in manifest::read_existing(out)? {
-        let record = record?;
-        match is_meant(&record) {
-            true => found.push(record),
-            false => others.push((record.name, record.block)),
-        }
-    }
-    let whole = |record: &&BlockRecord| is_whole(&arguments.block, &record.block);
-    let record = match (found.iter().find(whole), &found[..]) {
-        (Some(record), _) => record,
-        (None, [record]) => record,
-        (None, []) => {
-            let blocks = others.iter().map(|(name, block)| (name.as_str(), block.as_str()));
-            let help = match &similar(&arguments.block, blocks)[..] {
-                [] => "`netquarry extract` adds one; manifest.jsonl and report.html list what is there".to_owned(),
-                similar => format!("did you mean {}?", similar.join(", ")),
-            };
-            return Err(Problem::new(format!("The library in `{}` has no block `{}`", out.display(), arguments.block))
-                .help(help));
-        }
-        (None, several) => return Err(ambiguous(&arguments.block, several)),
-    };
+    let (out, record) = found(&arguments.block, out)?;
+    let (out, record) = (&out, &record);
     let code = match &record.bundle {
         Some(bundle) => {
             let path = out.join(bundle);
@@ -81,6 +48,45 @@ pub(super) fn show(arguments: &ShowArguments, out: &Path, console: &Console) -> 
         (Format::Human, code) => console.print(&human(record, code.as_deref(), out, console))?,
     }
     Ok(Ending::Done)
+}
+
+/// The block that a name or the path of a file means, with the folder of its library: that of the file, or else `out`.
+pub(super) fn found(block: &str, out: &Path) -> Result<(PathBuf, BlockRecord), Problem> {
+    let file = Path::new(block);
+    let bundle = place_of_bundle(file);
+    let is_path = file.components().count() > 1 || file.extension().is_some_and(|extension| extension == "py");
+    if bundle.is_none() && is_path {
+        return Err(Problem::new(format!("`{}` is no file of a library", file.display()))
+            .help("name a block, or a file in the `blocks` or `failed` folder of a library"));
+    }
+    let out = bundle.as_ref().map_or(out, |(library, _)| library).to_owned();
+    let is_meant = |record: &BlockRecord| match &bundle {
+        Some((_, bundle)) => record.bundle.as_deref().map(Path::new) == Some(bundle),
+        None => means(block, &record.block),
+    };
+    // Of the others only the names are kept.
+    let (mut found, mut others) = (Vec::new(), Vec::new());
+    for record in manifest::read_existing(&out)? {
+        let record = record?;
+        match is_meant(&record) {
+            true => found.push(record),
+            false => others.push((record.name, record.block)),
+        }
+    }
+    let whole = |record: &BlockRecord| is_whole(block, &record.block);
+    match (found.iter().position(whole), found.len()) {
+        (Some(place), _) => Ok((out, found.swap_remove(place))),
+        (None, 1) => Ok((out, found.swap_remove(0))),
+        (None, 0) => {
+            let blocks = others.iter().map(|(name, block)| (name.as_str(), block.as_str()));
+            let help = match &similar(block, blocks)[..] {
+                [] => "`netquarry extract` adds one; manifest.jsonl and report.html list what is there".to_owned(),
+                similar => format!("did you mean {}?", similar.join(", ")),
+            };
+            Err(Problem::new(format!("The library in `{}` has no block `{block}`", out.display())).help(help))
+        }
+        (None, _) => Err(ambiguous(block, &found)),
+    }
 }
 
 fn ambiguous(name: &str, found: &[BlockRecord]) -> Problem {
@@ -181,6 +187,11 @@ fn provenance(record: &BlockRecord, out: &Path) -> String {
     line("place", &format!("{}, lines {first} to {last}", source.path));
     line("swhid", &record.swhid);
     line("licence", record.license.as_deref().unwrap_or("not known"));
+    line("held back", &record.license_policy.as_ref().map(held_back).unwrap_or_default());
+    for source in record.sources.iter().filter(|source| source.name != record.source.name) {
+        let version = source.version.as_deref().or(source.commit.as_deref()).unwrap_or("");
+        line("also from", format!("{} {version}", source.name).trim());
+    }
     line("category", record.category.name());
     line("discovered", &record.discovered_by);
     line("requires", &record.requirements.join(", "));
@@ -218,6 +229,7 @@ mod tests {
             path: "timm/layers/x.py".to_owned(),
             lines: [12, 20],
             sha1: String::new(),
+            swhid: String::new(),
             license: None,
             needed_by: None,
             reference: None,

@@ -11,7 +11,7 @@ use crate::driver::context::Context;
 use crate::driver::plugins::Plugins;
 use crate::driver::python::Python;
 use crate::driver::{self, fetch, records, resolve, shims, validate};
-use crate::findings::is_promoted;
+use crate::findings::Findings;
 use crate::problem::Problem;
 
 /// Runs the stages up to and including `stage`, which is one before the emission, and prints its results.
@@ -49,9 +49,11 @@ pub(super) fn up_to(stage: Stage, settings: &Settings, console: &Console) -> Res
     let environment = python.wait(console)?;
     let validated = validate::validate(&context, &environment, &fetched.sources, &made)?;
     let mut records = driver::records(&context, &made, &validated);
-    let below = records.small().iter().any(|record| !is_promoted(record, settings.gate));
+    let findings = Findings::of(records.small(), settings.gate);
+    let below = findings.total.promoted + findings.total.held_back < findings.total.candidates;
+    let is_asked = findings.held_back.is_some_and(|held_back| held_back.asked > 0);
     let ending = match ending {
-        Ending::Done if settings.gate_was_asked_for && below => Ending::Findings,
+        Ending::Done if (settings.gate_was_asked_for && below) || is_asked => Ending::Findings,
         ending => ending,
     };
     if stage == Stage::Validate {

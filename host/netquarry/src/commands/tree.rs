@@ -90,6 +90,7 @@ mod tests {
             path: "m.py".to_owned(),
             lines: [1, 2],
             sha1: String::new(),
+            swhid: String::new(),
             license: None,
             needed_by: needed_by.map(|name| format!("s:m.{name}")),
             reference: needed_by.map(|_| definition.to_owned()),

@@ -7,8 +7,9 @@ use netquarry_core::bundle::{self, Bundle};
 use netquarry_core::closure::Closure;
 use netquarry_core::dedup::Code;
 use netquarry_core::index::{DefinitionId, FileId, Index, SourceId};
-use netquarry_core::record::RecordSource;
-use netquarry_core::{license, source, stdlib};
+use netquarry_core::record::{RecordSource, SourceRecord};
+use netquarry_core::source::Source;
+use netquarry_core::{license, provenance, source, stdlib};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
@@ -47,7 +48,7 @@ pub struct BundleFile {
     /// How many edits there are in the details.
     pub edits: usize,
     /// The sources that it has code of, sorted.
-    sources: Vec<String>,
+    pub sources: Vec<SourceRecord>,
     /// PEP 508, sorted.
     pub requirements: Vec<String>,
     /// Those of them that only the name of an import stands for.
@@ -62,9 +63,9 @@ pub struct BundleFile {
 }
 
 impl BundleFile {
-    /// The sources that it has code of, sorted.
-    pub fn sources(&self) -> impl Iterator<Item = &str> {
-        self.sources.iter().map(String::as_str)
+    /// The names of the sources that it has code of, sorted.
+    pub fn source_names(&self) -> impl Iterator<Item = &str> {
+        self.sources.iter().map(|source| source.name.as_str())
     }
 
     /// The code alone, without the header.
@@ -117,6 +118,8 @@ pub struct SourcePackages {
     declared: BTreeSet<String>,
     /// The normalised name of the one that it is.
     distribution: Option<String>,
+    /// The paths of its licence files.
+    license_files: Vec<String>,
 }
 
 /// By source.
@@ -128,6 +131,7 @@ pub fn packages(sources: &[FetchedSource], index: &Index) -> Packages {
         own: top_level_packages(source, index),
         declared: declared::names(&source.snapshot),
         distribution: declared::distribution(&source.snapshot.source),
+        license_files: source.snapshot.licenses.iter().map(|file| file.path.clone()).collect(),
     };
     sources.iter().map(of).collect()
 }
@@ -200,9 +204,16 @@ fn bundle_file(
         Ok(bundle) => bundle,
         Err(reason) => return Ok(Err(reason)),
     };
-    let licenses = licenses(indexed, closure);
+    let used = used_files(indexed, closure);
     for record in &mut bundle.closure {
-        record.license = licenses.get(&(record.source(), record.path.as_str())).copied().flatten().map(str::to_owned);
+        let found = used.get(&(record.source(), record.path.as_str())).and_then(|used| Some((used.source, used.text?)));
+        let told = found.map(|(source, text)| {
+            let swhid = provenance::definition(source, text.swhid, &record.path, record.lines);
+            (text.license.clone(), swhid.to_string())
+        });
+        if let Some((license, swhid)) = told {
+            (record.license, record.swhid) = (license, swhid);
+        }
     }
     let origins: BTreeSet<SourceId> =
         closure.definitions.keys().map(|definition| indexed.index.file(definition.file).source).collect();
@@ -211,7 +222,9 @@ fn bundle_file(
     // What is imported of a source, for its compiled operators or by the user's wish, is of its own distribution.
     let known = declared.chain(packages.iter().filter_map(|source| source.distribution.as_ref())).map(String::as_str);
     let assumed_requirements = requirements::assumed(&requirements, &known.collect());
-    let license = license::conjunction(licenses.values().copied());
+    let license = license::conjunction(used.values().map(|used| used.text.and_then(|text| text.license.as_deref())));
+    let mut sources: Vec<SourceRecord> = origins.iter().map(|source| source_record(common, *source, &used)).collect();
+    sources.sort_by(|left, right| left.name.cmp(&right.name));
     let header = header::text(&Header {
         block: &candidate.block,
         source: indexed.index.source(indexed.index.file(candidate.target.definition.file).source),
@@ -239,7 +252,7 @@ fn bundle_file(
         code_start: header.len(),
         text: spool.put_text(&text)?,
         line_map: spool.put_value(&line_map)?,
-        sources: details.sources(),
+        sources,
         edits: details.edits.len(),
         details: spool.put_value(&details)?,
         own_packages: origins
@@ -257,14 +270,52 @@ fn bundle_file(
     }))
 }
 
-/// The licence of every file that the bundle has code of, by source and path.
-fn licenses<'a>(indexed: &'a Indexed, closure: &Closure) -> BTreeMap<(&'a str, &'a str), Option<&'a str>> {
-    let license = |definition: &DefinitionId| {
+/// A file that a bundle has code of.
+struct Used<'a> {
+    source: &'a Source,
+    /// `None` where it cannot be read any more.
+    text: Option<&'a FileText>,
+}
+
+/// By source and path.
+type UsedFiles<'a> = BTreeMap<(&'a str, &'a str), Used<'a>>;
+
+fn used_files<'a>(indexed: &'a Indexed, closure: &Closure) -> UsedFiles<'a> {
+    let used = |definition: &DefinitionId| {
         let file = indexed.index.file(definition.file);
-        let license = indexed.texts.get(definition.file).ok().and_then(|text| text.license.as_deref());
-        ((indexed.index.source(file.source).name.as_str(), file.file.path.as_str()), license)
+        let source = indexed.index.source(file.source);
+        let text = indexed.texts.get(definition.file).ok();
+        ((source.name.as_str(), file.file.path.as_str()), Used { source, text })
     };
-    closure.definitions.keys().map(license).collect()
+    closure.definitions.keys().map(used).collect()
+}
+
+fn source_record(common: &Common<'_>, id: SourceId, used: &UsedFiles<'_>) -> SourceRecord {
+    let source = common.indexed.index.source(id);
+    let files = || used.iter().filter(|((name, _), _)| *name == source.name);
+    let copyright: BTreeSet<&String> =
+        files().filter_map(|(_, used)| used.text).flat_map(|text| &text.copyright).collect();
+    let paths: Vec<&str> = files().map(|((_, path), _)| *path).collect();
+    let license_files = license_files(&common.packages[id.0 as usize].license_files, &paths);
+    provenance::source_record(source, copyright.into_iter().cloned().collect(), license_files)
+}
+
+/// The licence files that hold for files at these paths: those nearest to the root, which are the source's own, and those
+/// in a folder above one of the files. Others are of what only a build or a compiled library has.
+fn license_files(all: &[String], paths: &[&str]) -> Vec<String> {
+    let nearest = all.iter().map(|path| depth(path)).min();
+    let holds = |license: &&String| {
+        let folder = license.rsplit_once('/').map(|(folder, _)| format!("{folder}/"));
+        let is_above = |path: &&str| folder.as_deref().is_some_and(|folder| path.starts_with(folder));
+        Some(depth(license)) == nearest || paths.iter().any(|path| is_above(&path))
+    };
+    all.iter().filter(holds).cloned().collect()
+}
+
+/// Below the root; what a wheel says about itself is about its root.
+fn depth(path: &str) -> usize {
+    let described = path.split_once(".dist-info/").map(|(_, path)| path.strip_prefix("licenses/").unwrap_or(path));
+    described.unwrap_or(path).matches('/').count()
 }
 
 fn below(span: bundle::LineSpan, header_lines: u32) -> LineSpan {
@@ -313,6 +364,26 @@ fn origin(indexed: &Indexed, candidate: &Candidate) -> Origin {
             lines,
             sha1: file.file.digest.to_string(),
         },
-        swhid: text.map(|text| text.swhid.clone()).unwrap_or_default(),
+        swhid: text.map(|text| text.swhid.to_string()).unwrap_or_default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_licence_file_holds_for_what_lies_below_it() {
+        let all = [
+            "torch-2.0.dist-info/licenses/LICENSE",
+            "torch-2.0.dist-info/licenses/third_party/x/LICENSE",
+            "torch/_vendor/packaging/LICENSE",
+            "torch/_vendor/quack/LICENSE",
+        ]
+        .map(str::to_owned);
+        let held = license_files(&all, &["torch/nn/a.py", "torch/_vendor/packaging/version.py"]);
+        assert_eq!(held, [all[0].clone(), all[2].clone()]);
+        assert_eq!(license_files(&["LICENSE".to_owned()], &["a.py"]), ["LICENSE"]);
+        assert_eq!(license_files(&[], &["a.py"]), Vec::<String>::new());
     }
 }

@@ -10,13 +10,17 @@ use netquarry_plugin::{BlockAnswer, EmittedFile, Placement, SpecEmitter};
 use rayon::prelude::*;
 
 use super::context::Context;
+use super::fetch::FetchedSource;
 use super::plugins::report_failures;
+use crate::environment::Environment;
 use crate::findings::{Findings, is_promoted, is_removed};
 use crate::library::folder::{Content, Files};
 use crate::library::records::Records;
-use crate::library::{manifest, required};
+use crate::library::required::{Known, KnownSource};
+use crate::library::{manifest, notice, required};
 use crate::problem::Problem;
 use crate::report;
+use crate::requirements::declared;
 use crate::spool::{Spool, Spooled};
 
 /// So many blocks are in memory at once, as they are asked about.
@@ -33,8 +37,9 @@ pub struct Library<'r, 'a> {
     /// Sorted by block.
     pub records: &'r Records,
     pub texts: &'a BundleTexts,
-    /// Versions of the environment by normalised distribution name.
-    pub installed: &'a BTreeMap<String, String>,
+    /// The same, with their files.
+    pub fetched: &'a [FetchedSource],
+    pub environment: &'a Environment,
     pub gate: Level,
     pub emitters: &'a [SpecEmitter],
 }
@@ -50,14 +55,18 @@ pub fn files<'a>(context: &'a Context<'_>, library: &Library<'a, '_>) -> Result<
     files.insert(manifest::FILE_NAME.to_owned(), manifest);
     let mut add = |path: String, text: String| files.insert(path, Content::Bytes(text.into_bytes()));
 
-    let required = required::required(records, library.sources, library.installed);
+    let sources: Vec<KnownSource> = library.fetched.iter().map(known).collect();
+    let (installed, packages) = (&library.environment.distributions, &library.environment.packages);
+    let required = required::required(records, &Known { sources: &sources, installed, packages });
     let required = serde_json::to_string_pretty(&required).expect("names and versions are plain text");
     add(required::FILE_NAME.to_owned(), required + "\n");
+    let is_kept = |record: &BlockRecord| is_promoted(record, library.gate) && !is_removed(record);
+    let kept = records.small().iter().filter(|record| is_kept(record));
+    add(notice::FILE_NAME.to_owned(), notice::text(kept, &|source, path| license_text(library.fetched, source, path)));
     let names: Vec<String> = library.sources.iter().map(source_name).collect();
     let page = report::Page { corpus: library.corpus, sources: &names, findings: &findings, records: records.small() };
     add(report::FILE_NAME.to_owned(), report::html(&page));
 
-    let is_kept = |record: &BlockRecord| is_promoted(record, library.gate) && !is_removed(record);
     for emitter in library.emitters {
         let folder = format!("specs/{}", emitter.plugin().name);
         let mut folder = EmitterFolder { path: folder, spool, files: &mut files, appended: BTreeMap::new() };
@@ -82,6 +91,23 @@ pub fn files<'a>(context: &'a Context<'_>, library: &Library<'a, '_>) -> Result<
         report_failures(context.console, &failures);
     }
     Ok((files, findings))
+}
+
+fn known(fetched: &FetchedSource) -> KnownSource {
+    let snapshot = &fetched.snapshot;
+    let modules = snapshot.files.iter().filter_map(|file| file.module.as_deref());
+    KnownSource {
+        source: snapshot.source.clone(),
+        packages: modules.filter_map(|module| module.split('.').next()).map(str::to_owned).collect(),
+        requires: declared::stated(snapshot),
+    }
+}
+
+/// A licence file of a source of the corpus, as far as it is text.
+fn license_text(fetched: &[FetchedSource], source: &str, path: &str) -> Option<String> {
+    let snapshot = &fetched.iter().find(|fetched| fetched.snapshot.source.name == source)?.snapshot;
+    let file = snapshot.licenses.iter().find(|file| file.path == path)?;
+    snapshot.read_path(&file.path).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// What an emitter has written so far.

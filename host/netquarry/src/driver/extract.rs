@@ -106,6 +106,7 @@ pub fn extract(
         state: State::Extended,
         ended: Some(now()),
         environment: Some(environment.described()),
+        retrieved: super::retrieved(&fetched),
         course: clock.course(made.stages, validated.workers),
         installed: super::installed(&records),
         sandbox: super::protections(&records),

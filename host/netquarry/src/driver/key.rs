@@ -1,5 +1,6 @@
 //! The digest of everything that the outputs of a run depend on.
 
+use netquarry_core::license::policy::Policy;
 use netquarry_plugin::PluginIdentity;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -18,6 +19,7 @@ struct Inputs<'a> {
     kept_imports: &'a [String],
     level: &'static str,
     gate: &'static str,
+    licenses: &'a Policy,
     index: crate::arguments::IndexChoice,
     /// Name and digest of every plugin, by the order in which they are asked.
     plugins: Vec<(&'a str, &'a str)>,
@@ -49,6 +51,7 @@ pub(super) fn key(
         kept_imports: &settings.keep_imports,
         level: settings.level.name(),
         gate: settings.gate.name(),
+        licenses: &settings.licenses,
         index: settings.index,
         plugins: plugins.iter().map(|plugin| (plugin.name.as_str(), plugin.digest.as_str())).collect(),
         plugin_options: &settings.plugin_options,

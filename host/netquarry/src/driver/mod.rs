@@ -38,7 +38,7 @@ mod texts;
 pub mod upstream;
 pub mod validate;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use netquarry_core::closure::Rules;
@@ -58,7 +58,7 @@ use context::Context;
 use curate::{Contender, Curated, Kernels};
 use discover::{Candidate, Discovered};
 use emit::BundleTexts;
-use fetch::Fetched;
+use fetch::{Fetched, FetchedSource};
 use index::Indexed;
 use plugins::Plugins;
 use resolve::Attempt;
@@ -131,6 +131,7 @@ pub fn records(context: &Context<'_>, made: &Made, validated: &Validated) -> Rec
         structures: &validated.structures,
         installed: &validated.installed,
         gate: context.settings.gate,
+        licenses: &context.settings.licenses,
     };
     records::records(&context.spool, &found)
 }
@@ -189,9 +190,10 @@ pub fn files<'a>(
     let library = emit::Library {
         corpus: &fetched.corpus.name,
         sources: &sources,
+        fetched: &fetched.sources,
         records,
         texts,
-        installed: &environment.distributions,
+        environment,
         gate: context.settings.gate,
         emitters: &plugins.emit,
     };
@@ -203,6 +205,15 @@ fn installed(records: &Records) -> Vec<String> {
     let all = records.small().iter().flat_map(|record| &record.installed);
     let distinct: BTreeSet<String> = all.map(|it| format!("{}=={}", it.name, it.version)).collect();
     distinct.into_iter().collect()
+}
+
+/// When each source was fetched, by its name.
+fn retrieved(fetched: &Fetched) -> BTreeMap<String, String> {
+    let moment = |source: &FetchedSource| {
+        let fetched = jiff::Timestamp::try_from(source.snapshot.fetched?).ok()?;
+        Some((source.snapshot.source.name.clone(), fetched.to_string()))
+    };
+    fetched.sources.iter().filter_map(moment).collect()
 }
 
 /// What confined the block that was confined the least; `None` where none ran.

@@ -81,7 +81,7 @@ impl<'a> Provision<'a> {
 
     /// What a bundle needs in any case.
     pub fn want(&self, bundle: &BundleFile) -> Want {
-        let own: BTreeSet<&str> = bundle.sources().collect();
+        let own: BTreeSet<&str> = bundle.source_names().collect();
         let mut want = Want { own: own.into_iter().map(str::to_owned).collect(), ..Want::default() };
         if self.installs() {
             for package in self.lacking(bundle) {

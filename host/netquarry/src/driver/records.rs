@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use netquarry_core::license::policy::Policy;
 use netquarry_core::record::{BlockRecord, DedupOutcome, InstalledDistribution};
 use netquarry_core::structure::Structure;
 use netquarry_core::verdict::{Failure, FailureClass, Level, Outcome as LevelOutcome, Verdict};
@@ -27,19 +28,21 @@ pub struct Found<'a> {
     /// What was installed for each.
     pub installed: &'a [Vec<InstalledDistribution>],
     pub gate: Level,
+    /// Which licences the user takes.
+    pub licenses: &'a Policy,
 }
 
 /// The records of all candidates, in their order, before deduplication. What is large of them stays in the spool.
 pub fn records(spool: &Arc<Spool>, found: &Found<'_>) -> Records {
-    let Found { indexed, candidates, assembled, verdicts, structures, installed, gate } = *found;
+    let Found { indexed, candidates, assembled, verdicts, structures, installed, gate, licenses } = *found;
     let parts = candidates.iter().zip(&assembled.bundles).zip(&assembled.origins);
     let mut records = Records::new(spool);
     let validated = verdicts.iter().zip(structures).zip(installed);
     for (((candidate, bundle), origin), ((verdict, structure), installed)) in parts.zip(validated) {
-        let small = record(&Facts { indexed, candidate, gate }, bundle, origin, verdict.as_ref());
+        let small = record(&Facts { indexed, candidate, gate, licenses }, bundle, origin, verdict.as_ref());
         let file = bundle.as_ref().ok();
         let rest = Rest {
-            sources: file.iter().flat_map(|file| file.sources()).map(str::to_owned).collect(),
+            sources: file.iter().flat_map(|file| file.source_names()).map(str::to_owned).collect(),
             details: file.map(|file| file.details),
             structure: *structure,
         };
@@ -53,10 +56,11 @@ struct Facts<'a> {
     indexed: &'a Indexed,
     candidate: &'a Candidate,
     gate: Level,
+    licenses: &'a Policy,
 }
 
 fn record(facts: &Facts<'_>, bundle: &Attempt<BundleFile>, origin: &Origin, verdict: Option<&Verdict>) -> BlockRecord {
-    let Facts { indexed, candidate, gate } = *facts;
+    let Facts { indexed, candidate, gate, licenses } = *facts;
     let unvalidated = Verdict::default();
     let verdict_or_none = verdict.unwrap_or(&unvalidated);
     let level = verdict_or_none.level();
@@ -65,13 +69,15 @@ fn record(facts: &Facts<'_>, bundle: &Attempt<BundleFile>, origin: &Origin, verd
         Err(reason) => Some(not_assembled(reason, origin)),
     };
     let file = bundle.as_ref().ok();
+    let license_policy = file.and_then(|file| licenses.holds_back(file.license.as_deref()));
+    let is_promoted = verdict_or_none.reaches(gate) && license_policy.is_none();
     BlockRecord {
         block: candidate.block.clone(),
         name: candidate.name.clone(),
         category: candidate.category,
         discovered_by: candidate.reason.clone(),
         source: origin.source.clone(),
-        bundle: file.map(|_| bundle_path(candidate, verdict_or_none.reaches(gate))),
+        bundle: file.map(|_| bundle_path(candidate, is_promoted)),
         sha256: file.map(|file| file.sha256.clone()),
         lines: file.map(|file| file.lines),
         requirements: file.map(|file| file.requirements.clone()).unwrap_or_default(),
@@ -96,6 +102,9 @@ fn record(facts: &Facts<'_>, bundle: &Attempt<BundleFile>, origin: &Origin, verd
         dedup: None,
         swhid: origin.swhid.clone(),
         license: file.and_then(|file| file.license.clone()),
+        license_policy,
+        sources: file.map(|file| file.sources.clone()).unwrap_or_default(),
+        imports: file.map(|file| file.bundle.packages.iter().cloned().collect()).unwrap_or_default(),
     }
 }
 

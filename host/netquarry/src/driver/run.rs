@@ -10,7 +10,7 @@ use super::fetch::{self, Fetched};
 use super::key;
 use super::plugins::Plugins;
 use super::python::Python;
-use super::{contenders, curated, discovered, files, made, protections, records, texts, tier, validate};
+use super::{contenders, curated, discovered, files, made, protections, records, retrieved, texts, tier, validate};
 use crate::arguments::IndexChoice;
 use crate::course::{Clock, Course, Stage, Stopwatch};
 use crate::environment::Environment;
@@ -123,6 +123,7 @@ fn afresh(
         },
         ended: Some(now()),
         environment: Some(environment.described()),
+        retrieved: retrieved(&fetched),
         installed: super::installed(&records),
         sandbox: protections(&records),
         tier: tier(&records),

@@ -1,9 +1,12 @@
 //! The decoded text of the files of an index, read when it is first asked for and kept.
 
-use std::sync::{Arc, OnceLock};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use netquarry_core::index::{FileId, Index};
-use netquarry_core::{license, swhid, syntax};
+use netquarry_core::license::copyright;
+use netquarry_core::swhid::CoreSwhid;
+use netquarry_core::{license, syntax};
 use netquarry_corpus::snapshot::Snapshot;
 
 use super::fetch::FetchedSource;
@@ -12,10 +15,12 @@ use super::fetch::FetchedSource;
 #[derive(Clone, Debug)]
 pub struct FileText {
     pub text: Arc<str>,
-    /// `swh:1:cnt:...`
-    pub swhid: String,
-    /// The licence that its head states or, where it states none, that of its source.
+    /// Of its bytes.
+    pub swhid: CoreSwhid,
+    /// The licence that its head states or, where it states none, that of its source; an SPDX expression.
     pub license: Option<String>,
+    /// The statements of copyright in its head.
+    pub copyright: BTreeSet<String>,
 }
 
 pub struct Texts {
@@ -23,13 +28,17 @@ pub struct Texts {
     /// In the order of the index's sources.
     snapshots: Vec<Arc<Snapshot>>,
     files: Vec<OnceLock<Result<FileText, String>>>,
+    /// What notices in heads of files state: thousands of files have the same, and to compare one with all licences takes
+    /// milliseconds.
+    notices: Mutex<HashMap<String, Option<String>>>,
 }
 
 impl Texts {
     /// `sources` are those that the index was built from, in the same order.
     pub fn new(index: Arc<Index>, sources: &[FetchedSource]) -> Self {
         let files = index.files().map(|_| OnceLock::new()).collect();
-        Self { index, snapshots: sources.iter().map(|source| Arc::clone(&source.snapshot)).collect(), files }
+        let snapshots = sources.iter().map(|source| Arc::clone(&source.snapshot)).collect();
+        Self { index, snapshots, files, notices: Mutex::default() }
     }
 
     /// The text from which the file's facts were read.
@@ -44,8 +53,23 @@ impl Texts {
         let indexed = self.index.file(file);
         let bytes = self.snapshots[indexed.source.0 as usize].read(&indexed.file).map_err(|error| error.to_string())?;
         let text = syntax::decode(&bytes).map_err(|diagnostic| diagnostic.message)?;
-        let source_license = || self.index.source(indexed.source).license.clone();
-        let license = license::of_header(&text).or_else(source_license);
-        Ok(FileText { text: Arc::from(&*text), swhid: swhid::of_content(&bytes), license })
+        let source_license = || self.index.source(indexed.source).license.as_deref().map(license::stated);
+        Ok(FileText {
+            swhid: CoreSwhid::of_content(&bytes),
+            license: license::of_header_by(&text, |notice| self.of_notice(notice)).or_else(source_license),
+            copyright: copyright::of_header(&text),
+            text: Arc::from(&*text),
+        })
+    }
+
+    /// Nobody holds the lock while a notice is compared: two threads may do the same work, and come to the same answer.
+    fn of_notice(&self, notice: &str) -> Option<String> {
+        let notices = || self.notices.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = notices().get(notice) {
+            return known.clone();
+        }
+        let license = license::of_notice(notice);
+        notices().insert(notice.to_owned(), license.clone());
+        license
     }
 }

@@ -60,7 +60,7 @@ impl<'a> Upstreams<'a> {
     /// Upstream's class of a candidate; `None` where no import reaches its file.
     pub fn of(&self, indexed: &Indexed, candidate: &Candidate, bundle: &BundleFile) -> Option<Upstream> {
         let file = indexed.index.file(candidate.target.definition.file);
-        let beside: BTreeSet<&str> = bundle.sources().collect();
+        let beside: BTreeSet<&str> = bundle.source_names().collect();
         let source = &indexed.index.source(file.source).name;
         self.class(source, file.file.module.as_deref()?, &candidate.name, &file.file.digest.to_string(), &beside)
     }

@@ -93,6 +93,7 @@ impl Environment {
             "torch": self.torch,
             "origin": self.origin,
             "digest": self.digest(),
+            "distributions": self.distributions,
         })
     }
 

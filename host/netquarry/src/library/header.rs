@@ -83,6 +83,7 @@ mod tests {
             kind: SourceKind::Pypi,
             version: Some("1.0.31".to_owned()),
             commit: None,
+            tree: None,
             url: Some("https://pypi.org/simple/timm/".to_owned()),
             license: Some("Apache-2.0".to_owned()),
             distribution: Some("timm".to_owned()),

@@ -3,8 +3,10 @@
 pub mod distribution_name;
 pub mod folder;
 pub mod header;
+pub mod lock;
 pub mod manifest;
 pub mod names;
+pub mod notice;
 pub mod records;
 pub mod required;
 pub mod requirements;

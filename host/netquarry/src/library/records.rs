@@ -152,6 +152,7 @@ mod tests {
             path: "timm/layers/drop.py".to_owned(),
             lines: [1, 2],
             sha1: "0".repeat(40),
+            swhid: String::new(),
             license: None,
             needed_by: None,
             reference: None,

@@ -61,6 +61,9 @@ pub struct RunRecord {
     pub origin: Option<CorpusOrigin>,
     /// The interpreter and torch that the blocks were validated with.
     pub environment: Option<serde_json::Value>,
+    /// When each source was fetched, RFC 3339, by its name; what lies on this machine is read when the run starts.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub retrieved: BTreeMap<String, String>,
     /// What was installed beside it, `name==version` sorted: each bundle has those of its own record.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub installed: Vec<String>,
@@ -170,6 +173,7 @@ impl RunRecord {
             arguments,
             origin: None,
             environment: None,
+            retrieved: BTreeMap::new(),
             installed: Vec::new(),
             sandbox: Vec::new(),
             tier: None,

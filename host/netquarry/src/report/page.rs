@@ -2,14 +2,15 @@
 
 use std::fmt::Write as _;
 
+use netquarry_core::license::policy::Decision;
 use netquarry_core::record::BlockRecord;
 use netquarry_core::verdict::Level;
 
 use super::figures::{Bar, Segment, escaped, histogram, horizontal_bars, legend};
 use super::parts::{challenges, document, failure_table, failures, figure, levels, outcomes_legend};
-use crate::findings::{Bin, Findings, Group, Tally, is_promoted, is_removed};
+use crate::findings::{Bin, Findings, Group, Tally, is_held_back, is_promoted, is_removed};
 use crate::quantity::human_count;
-use crate::summary::{challenged, operator_import, percentage, tainted};
+use crate::summary::{challenged, held_back, operator_import, percentage, tainted};
 
 /// Its name in the output folder.
 pub const FILE_NAME: &str = "report.html";
@@ -29,6 +30,9 @@ pub fn html(page: &Page<'_>) -> String {
     let mut html = tiles(page.findings);
     for package in &page.findings.operator_imports {
         let _ = writeln!(html, "<p class=\"rate\">{}.</p>", escaped(&operator_import(package)));
+    }
+    for sentence in page.findings.held_back.iter().flat_map(held_back) {
+        let _ = writeln!(html, "<p class=\"rate\">{}.</p>", escaped(&sentence));
     }
     if page.findings.tainted > 0 {
         let _ = writeln!(html, "<p class=\"rate\">{}.</p>", escaped(&tainted(page.findings)));
@@ -56,7 +60,7 @@ fn tiles(findings: &Findings) -> String {
         tile(total.bundles, "self-contained files"),
         tile(total.passed[Level::Execute as usize - 1], "execute"),
         tile(total.kept, "in the library"),
-        human_count(total.promoted),
+        human_count(total.promoted + total.held_back),
         human_count(total.candidates),
         findings.gate.name(),
         escaped(&percentage(&findings.pass_rate)),
@@ -83,7 +87,12 @@ fn ends(tally: &Tally) -> Vec<Segment> {
     vec![
         Segment { class: "fill-main", meaning: "in the library", value: tally.kept },
         Segment { class: "fill-none", meaning: "duplicates", value: tally.duplicates },
-        Segment { class: "fill-bad", meaning: "below the gate", value: tally.candidates - tally.promoted },
+        Segment { class: "fill-open", meaning: "held back by their licences", value: tally.held_back },
+        Segment {
+            class: "fill-bad",
+            meaning: "below the gate",
+            value: tally.candidates - tally.promoted - tally.held_back,
+        },
     ]
 }
 
@@ -149,6 +158,10 @@ fn row(record: &BlockRecord, gate: Level) -> String {
     let end = match &record.failure {
         _ if is_promoted(record, gate) && is_removed(record) => "duplicate",
         _ if is_promoted(record, gate) => "in the library",
+        _ if is_held_back(record, gate) => match record.license_policy.as_ref().map(|held| held.decision) {
+            Some(Decision::Asked) => "waits for a word about its licence",
+            Some(Decision::Denied) | None => "licence denied",
+        },
         Some(failure) => failure.class.name(),
         None => "undecided",
     };

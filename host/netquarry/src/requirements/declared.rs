@@ -67,10 +67,19 @@ pub fn distribution(source: &source::Source) -> Option<String> {
 
 /// The normalised names of all distributions that a source declares, wherever and for whatever they are needed.
 pub fn names(snapshot: &Snapshot) -> BTreeSet<String> {
-    let metadata = &snapshot.metadata;
-    let stated = metadata.requires.iter().chain(metadata.optional.iter().map(|(_, text)| text));
     let listed = files(snapshot).into_iter().flat_map(|path| lines_of(snapshot, path));
-    stated.cloned().chain(listed).filter_map(|text| name(&text)).collect()
+    stated(snapshot).into_iter().chain(listed).filter_map(|text| name(&text)).collect()
+}
+
+/// The requirements that the metadata of a source states, word for word: PEP 508, with their markers. What a project file
+/// lists for an extra has it as its marker, as built metadata does.
+pub fn stated(snapshot: &Snapshot) -> Vec<String> {
+    let metadata = &snapshot.metadata;
+    let of_extra = |(extra, text): &(String, String)| match text.split_once(';') {
+        Some((requirement, marker)) => format!("{requirement}; ({}) and extra == \"{extra}\"", marker.trim()),
+        None => format!("{text}; extra == \"{extra}\""),
+    };
+    metadata.requires.iter().cloned().chain(metadata.optional.iter().map(of_extra)).collect()
 }
 
 fn name(text: &str) -> Option<String> {
@@ -186,6 +195,7 @@ pub(crate) mod tests {
             kind,
             version: None,
             commit: None,
+            tree: None,
             url: None,
             license: None,
             distribution: Some("Torch_Vision".to_owned()),

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use netquarry_core::record::RecordSource;
-use netquarry_core::swhid;
+use netquarry_core::swhid::CoreSwhid;
 use netquarry_corpus::corpus::Corpus;
 use netquarry_corpus::fetch::{self, FetchOptions};
 use netquarry_corpus::snapshot::Snapshot;
@@ -41,6 +41,6 @@ impl Upstream {
         let snapshot = self.snapshots.iter().find(|snapshot| snapshot.source.name == source.name)?;
         let file =
             snapshot.files.iter().find(|file| file.path == source.path && file.digest.to_string() == source.sha1)?;
-        snapshot.read(file).ok().map(|bytes| swhid::of_content(&bytes))
+        snapshot.read(file).ok().map(|bytes| CoreSwhid::of_content(&bytes).to_string())
     }
 }

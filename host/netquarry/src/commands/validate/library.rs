@@ -106,6 +106,7 @@ mod tests {
             path: String::new(),
             lines: [1, 1],
             sha1: String::new(),
+            swhid: String::new(),
             license: None,
             needed_by: None,
             reference: None,
