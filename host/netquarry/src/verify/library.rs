@@ -6,7 +6,8 @@ use std::io::{self, BufRead as _, BufReader};
 use std::path::Path;
 
 use netquarry_core::license;
-use netquarry_core::record::BlockRecord;
+use netquarry_core::record::{BlockRecord, ClosureRecord};
+use netquarry_core::swhid::{InvalidSwhid, ObjectType, Swhid};
 use netquarry_core::verdict::Verdict;
 use sha2::{Digest as _, Sha256};
 
@@ -105,6 +106,7 @@ impl<'a> Records<'a> {
         }
         level(place, record, report);
         self.swhid(place, record, report);
+        definitions(place, record, report);
         licenses(place, record, report);
     }
 
@@ -160,6 +162,32 @@ impl<'a> Records<'a> {
             report.find(Check::Swhid, place, block, format!("It says {}, and {whose} {expected}", record.swhid));
         }
     }
+}
+
+/// Every definition says by itself which lines of which file it is, and of which source.
+fn definitions(place: &str, record: &BlockRecord, report: &mut Report) {
+    let block = Some(record.block.as_str());
+    report.count("definitions", record.closure.len());
+    for closed in &record.closure {
+        if let Err(what) = definition(record, closed) {
+            report.find(Check::Swhid, place, block, format!("`{}`: {what}", closed.definition));
+        }
+    }
+}
+
+fn definition(record: &BlockRecord, closed: &ClosureRecord) -> Result<(), String> {
+    let swhid: Swhid = closed.swhid.parse().map_err(|error: InvalidSwhid| error.to_string())?;
+    let [first, last] = closed.lines;
+    let lines = Some((first, (last != first).then_some(last)));
+    let source = record.sources.iter().find(|source| source.name == closed.source());
+    let Some(source) = source else {
+        return Err(format!("the record does not say what the source `{}` is", closed.source()));
+    };
+    let is_in_place = swhid.core.object == ObjectType::Content
+        && swhid.qualifiers.path.as_deref() == Some(&format!("/{}", closed.path))
+        && swhid.qualifiers.lines == lines
+        && swhid.qualifiers.origin == source.origin;
+    if is_in_place { Ok(()) } else { Err(format!("{} does not name its file, lines or source", closed.swhid)) }
 }
 
 /// The level of a record follows from its outcomes.

@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use netquarry_core::swhid::{CoreSwhid, ObjectType};
 use serde::Serialize;
 
 use crate::export::{card, dataset as exported};
@@ -199,8 +200,7 @@ impl Report {
 
 /// Whether a text is `swh:1:cnt:` and forty hexadecimal digits.
 fn is_swhid_of_content(text: &str) -> bool {
-    let is_digit = |letter: char| letter.is_ascii_digit() || ('a'..='f').contains(&letter);
-    text.strip_prefix("swh:1:cnt:").is_some_and(|digest| digest.len() == 40 && digest.chars().all(is_digit))
+    text.parse::<CoreSwhid>().is_ok_and(|swhid| swhid.object == ObjectType::Content)
 }
 
 #[cfg(test)]
