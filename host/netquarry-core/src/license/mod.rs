@@ -21,7 +21,7 @@ const FILLERS: [&str; 6] = ["the", "license", "licence", "version", "software", 
 
 /// What heads of files say in a sentence, in lower case and with single blanks, and the licence that it means: no corpus
 /// of licence texts has these. A sentence that contains another one stands before it.
-const SENTENCES: [(&str, &str); 16] = [
+const SENTENCES: [(&str, &str); 22] = [
     (
         "dual licensed under the terms of the apache license, version 2.0, and the bsd license",
         "Apache-2.0 OR LicenseRef-BSD",
@@ -41,6 +41,27 @@ const SENTENCES: [(&str, &str); 16] = [
     ("nvidia source code license", "LicenseRef-NVIDIA-Source-Code"),
     ("licensed under the sapiens2 license", "LicenseRef-Sapiens2"),
     ("original licence: idea license 1.0", "LicenseRef-IDEA-1.0"),
+    (
+        "gnu affero general public license as published by the free software foundation, either version 3 of the license, or (at your option) any later version",
+        "AGPL-3.0-or-later",
+    ),
+    (
+        "gnu lesser general public license as published by the free software foundation, either version 3 of the license, or (at your option) any later version",
+        "LGPL-3.0-or-later",
+    ),
+    (
+        "gnu lesser general public license as published by the free software foundation, either version 2.1 of the license, or (at your option) any later version",
+        "LGPL-2.1-or-later",
+    ),
+    (
+        "gnu general public license as published by the free software foundation, either version 3 of the license, or (at your option) any later version",
+        "GPL-3.0-or-later",
+    ),
+    (
+        "gnu general public license as published by the free software foundation, either version 2 of the license, or (at your option) any later version",
+        "GPL-2.0-or-later",
+    ),
+    ("gnu general public license version 2 as published by the free software foundation", "GPL-2.0-only"),
 ];
 
 /// The SPDX expression in its canonical form: identifiers as SPDX spells them, deprecated ones of GNU replaced,

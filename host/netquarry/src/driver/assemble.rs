@@ -307,7 +307,7 @@ fn license_files(all: &[String], paths: &[&str]) -> Vec<String> {
     let holds = |license: &&String| {
         let folder = license.rsplit_once('/').map(|(folder, _)| format!("{folder}/"));
         let is_above = |path: &&str| folder.as_deref().is_some_and(|folder| path.starts_with(folder));
-        Some(depth(license)) == nearest || paths.iter().any(|path| is_above(&path))
+        Some(depth(license)) == nearest || paths.iter().any(is_above)
     };
     all.iter().filter(holds).cloned().collect()
 }
