@@ -5,6 +5,7 @@
 mod bad_input;
 mod blocks;
 mod commands;
+mod downstream;
 mod equivalents;
 mod export;
 mod library;

@@ -126,9 +126,10 @@ def prepare(root, options):
 def check(root, model, options):
     # Threads that wait for each other on a busy machine take longer than one.
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1"}
-    beside = os.path.dirname(sys.executable)
-    path = [part for part in os.environ.get("PATH", "").split(os.pathsep) if part != beside]
-    environment["PATH"] = os.pathsep.join(path if options.without_pylint else [beside, *path])
+    path = [os.path.dirname(sys.executable), *os.environ.get("PATH", "").split(os.pathsep)]
+    if options.without_pylint:
+        path = [part for part in path if not os.path.exists(os.path.join(part, "pylint"))]
+    environment["PATH"] = os.pathsep.join(path)
     answer = root / "answer.json"
     answer.unlink(missing_ok=True)
     command = [sys.executable, "-c", CALL, str(model), str(options.epochs), str(answer)]

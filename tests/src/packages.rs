@@ -19,17 +19,46 @@ pub fn python() -> PathBuf {
 /// They cannot be had.
 pub fn unpacked(target: &Path, requirements: &[&str]) -> PathBuf {
     let folder = target.join(requirements.join("-").replace("==", "-"));
-    if !folder.exists() {
-        let scratch = tempfile::tempdir_in(target).expect("a temporary folder can be made");
-        let mut pip = Command::new(python());
-        pip.env("PIP_ROOT_USER_ACTION", "ignore");
-        pip.args(["-m", "pip", "install", "--quiet", "--no-deps", "--only-binary", ":all:", "--target"]);
-        let status = pip.arg(scratch.path()).args(requirements).status().expect("there is a Python");
-        assert!(status.success(), "pip cannot install {}: {status}", requirements.join(", "));
-        // Another test may have been faster.
-        if let Err(error) = fs::rename(scratch.path(), &folder) {
-            assert!(folder.exists(), "{} cannot be kept: {error}", folder.display());
-        }
-    }
+    let install = ["install", "--no-deps", "--only-binary", ":all:", "--target"];
+    made_by_pip(&python(), target, &folder, &install, requirements);
     folder
+}
+
+/// The folder of this name below `target` into which these distributions are installed for an interpreter with all that they
+/// depend on, once for all test runs; their scripts lie in its folder `bin`.
+///
+/// # Panics
+/// They cannot be had.
+pub fn installed(python: &Path, target: &Path, name: &str, requirements: &[&str]) -> PathBuf {
+    let folder = target.join(name);
+    made_by_pip(python, target, &folder, &["install", "--only-binary", ":all:", "--target"], requirements);
+    folder
+}
+
+/// The wheel of a distribution, in a folder below `target`.
+///
+/// # Panics
+/// It cannot be had.
+pub fn wheel(target: &Path, requirement: &str) -> PathBuf {
+    let folder = target.join(format!("wheel-{}", requirement.replace("==", "-")));
+    let download = ["download", "--no-deps", "--only-binary", ":all:", "--dest"];
+    made_by_pip(&python(), target, &folder, &download, &[requirement]);
+    let file = fs::read_dir(&folder).expect("pip made it").next().expect("pip downloaded the wheel");
+    file.expect("the folder can be read").path()
+}
+
+/// Has pip fill a folder that is not there yet.
+fn made_by_pip(python: &Path, target: &Path, folder: &Path, arguments: &[&str], requirements: &[&str]) {
+    if folder.exists() {
+        return;
+    }
+    let scratch = tempfile::tempdir_in(target).expect("a temporary folder can be made");
+    let mut pip = Command::new(python);
+    pip.env("PIP_ROOT_USER_ACTION", "ignore").args(["-m", "pip", "--quiet"]).args(arguments);
+    let status = pip.arg(scratch.path()).args(requirements).status().expect("there is a Python");
+    assert!(status.success(), "pip cannot get {}: {status}", requirements.join(", "));
+    // Another test may have been faster.
+    if let Err(error) = fs::rename(scratch.path(), folder) {
+        assert!(folder.exists(), "{} cannot be kept: {error}", folder.display());
+    }
 }

@@ -23,6 +23,7 @@ pub mod library;
 pub mod models;
 pub mod problem;
 pub mod quantity;
+pub mod registration;
 pub mod report;
 pub mod requirements;
 pub mod spool;

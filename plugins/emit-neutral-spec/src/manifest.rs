@@ -14,6 +14,8 @@ pub(crate) struct Manifest {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Evidence {
+    /// Python expressions by parameter.
+    pub(crate) forward_arguments: BTreeMap<String, String>,
     pub(crate) gradient: Option<Gradient>,
     pub(crate) flops: Option<u64>,
     pub(crate) challenge: Option<Challenge>,

@@ -35,8 +35,10 @@ pub struct Axis {
 pub struct OutputAxis {
     /// In the recorded pass.
     pub size: u64,
-    /// It changed with these, in each trial as the rule says; with none it stayed what it is.
+    /// What it follows, in each trial as the rule says.
     pub follows: Vec<Rule>,
+    /// It changed in a trial in which no rule tells why; otherwise it stays what it is, but for what it follows.
+    pub unexplained: bool,
 }
 
 /// The size of an output's axis is `times` that of the input's axis, divided by `divided_by`, plus `plus`.
@@ -79,40 +81,33 @@ pub(crate) fn varied(inputs: &[Tensor], trials: &[SizeTrial]) -> Vec<VariedAxes>
 
 /// The axes of an output.
 pub(crate) fn output_axes(inputs: &[Tensor], place: usize, output: &Tensor, trials: &[SizeTrial]) -> Vec<OutputAxis> {
-    let axis = |(axis, size): (usize, &u64)| OutputAxis {
-        size: *size,
-        follows: rules(
-            inputs,
-            trials,
-            axis,
-            &|trial| {
-                let shape = trial.outputs.as_ref()?.get(place)?;
-                (shape.len() == output.shape.len()).then(|| shape[axis])
-            },
-            *size,
-        ),
+    let shapes = trials.iter().filter_map(|trial| Some((trial, trial.outputs.as_ref()?.get(place)?)));
+    let shapes: Vec<(&SizeTrial, &Vec<u64>)> = shapes.filter(|(_, shape)| shape.len() == output.shape.len()).collect();
+    let axis = |(axis, size): (usize, &u64)| {
+        let results: Vec<(&SizeTrial, u64)> = shapes.iter().map(|(trial, shape)| (*trial, shape[axis])).collect();
+        output_axis(inputs, axis, *size, &results)
     };
     output.shape.iter().enumerate().map(axis).collect()
 }
 
-/// The rules that an axis of an output obeys, one for each group of trials in which it changed.
-fn rules(
-    inputs: &[Tensor],
-    trials: &[SizeTrial],
-    axis: usize,
-    size_after: &dyn Fn(&SizeTrial) -> Option<u64>,
-    recorded: u64,
-) -> Vec<Rule> {
+/// One axis of an output, of which `results` has the size after each trial.
+fn output_axis(inputs: &[Tensor], axis: usize, recorded: u64, results: &[(&SizeTrial, u64)]) -> OutputAxis {
     let mut points: BTreeMap<Axis, Vec<(u64, u64)>> = BTreeMap::new();
-    for trial in trials {
-        let (Some(varied), Some(size)) = (followed(&trial.axes, axis), size_after(trial)) else { continue };
-        points.entry(Axis::of(varied)).or_default().push((varied.size, size));
+    for (trial, size) in results {
+        if let Some(varied) = followed(&trial.axes, axis) {
+            points.entry(Axis::of(varied)).or_default().push((varied.size, *size));
+        }
     }
     let rule = |(of, mut points): (Axis, Vec<(u64, u64)>)| {
         points.push((of.size_in(inputs)?, recorded));
         fitting(of, &points)
     };
-    points.into_iter().filter_map(rule).collect()
+    let follows: Vec<Rule> = points.into_iter().filter_map(rule).collect();
+    let is_explained = |trial: &SizeTrial| {
+        followed(&trial.axes, axis).is_some_and(|varied| follows.iter().any(|rule| rule.of == Axis::of(varied)))
+    };
+    let unexplained = results.iter().any(|(trial, size)| *size != recorded && !is_explained(trial));
+    OutputAxis { size: recorded, follows, unexplained }
 }
 
 /// Which of the axes that were changed together an output's axis can be said to follow: the only one, or the one of the
@@ -201,11 +196,21 @@ mod tests {
         };
         assert_eq!(axes[0].follows, [rule(0, 1, 1, None, 0)]);
         assert_eq!(axes[1].follows, []);
+        assert!(axes.iter().all(|axis| !axis.unexplained));
         assert_eq!(axes[2].follows, [rule(2, 1, 2, Some(Rounding::Up), 0)]);
         assert_eq!(axes[3].follows, [rule(3, 1, 1, None, 2)]);
         let varied = varied(&inputs, &trials);
         assert_eq!(varied[1].works, [[64, 32], [128, 64], [65, 33]]);
         assert_eq!((&varied[2].works, &varied[2].fails), (&vec![vec![3]], &vec![vec![6]]));
+    }
+
+    #[test]
+    fn what_no_rule_explains_is_said_to_be_so() {
+        let inputs = [Tensor { name: "x".to_owned(), shape: vec![4, 9], dtype: "float32".to_owned() }];
+        let output = Tensor { name: "0".to_owned(), shape: vec![4, 3], dtype: "float32".to_owned() };
+        let trials = [trial("axis", &[(1, 16)], Some(&[4, 7])), trial("axis", &[(1, 10)], Some(&[4, 3]))];
+        let axes = output_axes(&inputs, 0, &output, &trials);
+        assert_eq!(axes.iter().map(|axis| axis.unexplained).collect::<Vec<_>>(), [false, true]);
     }
 
     #[test]

@@ -48,6 +48,8 @@ pub struct Constructor {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Forward {
     pub parameters: Vec<SpecParameter>,
+    /// What was passed by parameter; the tensors in it are told below.
+    pub example: BTreeMap<String, Value>,
     pub inputs: Vec<SpecTensor>,
     pub outputs: Vec<SpecOutput>,
 }
@@ -220,6 +222,7 @@ impl Spec {
         let Manifest { evidence, structure } = Manifest::read(&block.manifest_record)?;
         let parameters = |parameters: &[Parameter]| parameters.iter().map(SpecParameter::of).collect();
         let example = block.constructor_arguments.iter().map(|(name, text)| (name.clone(), Value::of(text)));
+        let passed = evidence.forward_arguments.iter().map(|(name, text)| (name.clone(), Value::of(text)));
         let trials = evidence.trials.clone().unwrap_or_default();
         Ok(Self {
             format: FORMAT.to_owned(),
@@ -233,6 +236,7 @@ impl Spec {
             },
             forward: Forward {
                 parameters: parameters(&block.forward_parameters),
+                example: passed.collect(),
                 inputs: block.inputs.iter().map(SpecTensor::of).collect(),
                 outputs: outputs(block, &trials.sizes),
             },

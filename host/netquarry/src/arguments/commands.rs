@@ -7,6 +7,7 @@ use clap::{Args, Subcommand, ValueHint};
 use super::examples;
 use super::export::{ExportCommand, VerifyArguments};
 use super::pipeline::{CorpusArguments, PipelineArguments, SourceOverride};
+use super::register::RegisterArguments;
 use crate::curation::{Layout, Upweight};
 
 #[derive(Debug, Subcommand)]
@@ -49,6 +50,8 @@ pub enum Command {
     /// Hand a library on: as a table, a dataset, a bill of materials.
     #[command(subcommand)]
     Export(ExportCommand),
+    /// Hold an implementation that was written from a spec to it, and make a model of it.
+    Register(RegisterArguments),
     /// Check a library, or what was exported of it, against its own records and digests.
     Verify(VerifyArguments),
     /// Deduplicate a folder of models.

@@ -4,6 +4,7 @@ mod commands;
 mod examples;
 mod export;
 mod pipeline;
+mod register;
 
 use std::path::PathBuf;
 
@@ -17,6 +18,7 @@ pub use commands::{
 };
 pub use export::{DatasetArguments, ExportCommand, LibraryInput, SbomArguments, TableArguments, VerifyArguments};
 pub use pipeline::{CorpusArguments, IndexChoice, LevelChoice, PipelineArguments, SourceOverride};
+pub use register::RegisterArguments;
 
 use crate::console::{ColorChoice, Format};
 

@@ -10,6 +10,7 @@ mod export;
 mod extract;
 mod listing;
 mod plugin;
+mod register;
 mod report;
 mod run;
 mod show;
@@ -102,6 +103,7 @@ fn perform(arguments: &Arguments, console: &Console) -> Result<Ending, Problem> 
             audit::audit(&of_library(settings.clone(), &settings.out, console)?, console)
         }
         Command::Export(export) => export::export(export, &|asked| out_folder(global, asked), console),
+        Command::Register(register) => register::register(register, &settings(&register.pipeline())?, console),
         Command::Verify(verify) => verify::verify(verify, &settings(&verify.pipeline())?, console),
         Command::Report(ReportCommand::Failures(asked)) => {
             report::failures(&out_folder(global, asked.library.folder())?, asked.limit, console)

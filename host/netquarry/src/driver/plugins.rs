@@ -76,6 +76,12 @@ impl Plugins {
         settings.plugins.dedup.iter().map(strategy).collect()
     }
 
+    /// One emitter alone, with the options that the settings have for it.
+    pub fn load_emitter(settings: &Settings, name: &str) -> Result<SpecEmitter, Problem> {
+        let named = load(&host(settings)?, name)?;
+        Ok(named.plugin.spec_emitter(&options(settings, &named))?)
+    }
+
     /// Every plugin, in the order in which the stages ask them.
     pub fn identities(&self) -> Vec<&PluginIdentity> {
         let discovery = self.discovery.iter().map(DiscoveryRule::plugin);

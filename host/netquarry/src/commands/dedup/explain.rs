@@ -38,11 +38,18 @@ const SHINGLINGS: [Shingling; 6] = [
 struct Explanation {
     first: String,
     second: String,
+    #[serde(flatten)]
+    distance: Distance,
+    strategies: Vec<Opinion>,
+}
+
+/// How far two models are from each other.
+#[derive(Serialize)]
+pub(in crate::commands) struct Distance {
     /// The texts are the same.
     equal_code: bool,
     lexical: Vec<Lexical>,
     structural: Structural,
-    strategies: Vec<Opinion>,
 }
 
 /// Two sets of shingles.
@@ -105,9 +112,7 @@ pub(super) fn explain(
         opinions.push(Opinion { strategy: name, options, removes });
     }
     let explanation = Explanation {
-        equal_code: blocks.summary(0).sha256 == blocks.summary(1).sha256,
-        lexical: pool.install(|| SHINGLINGS.map(|shingling| lexical(&*blocks, shingling)).into()),
-        structural: pool.install(|| structural(&*blocks)),
+        distance: pool.install(|| Distance::of(&*blocks)),
         strategies: opinions,
         first: name(0),
         second: name(1),
@@ -118,6 +123,61 @@ pub(super) fn explain(
         Format::Human => console.print(&text(&explanation, console))?,
     }
     Ok(Ending::Done)
+}
+
+/// How far two models are from each other, whatever any strategy makes of it.
+pub(in crate::commands) fn distance(
+    models: [Contender; 2],
+    settings: &Settings,
+    spool: &Arc<Spool>,
+) -> Result<Distance, Problem> {
+    let pool = threads(settings)?;
+    let kernels = Kernels { pool: &pool, spool, archive: Arc::new(Forgetful) };
+    let blocks = blocks_of(&kernels, &models[..]);
+    let distance = pool.install(|| Distance::of(&blocks));
+    spool.check()?;
+    Ok(distance)
+}
+
+impl Distance {
+    fn of(blocks: &dyn BlockSet) -> Self {
+        Self {
+            equal_code: blocks.summary(0).sha256 == blocks.summary(1).sha256,
+            lexical: SHINGLINGS.map(|shingling| lexical(blocks, shingling)).into(),
+            structural: structural(blocks),
+        }
+    }
+
+    /// As a table and a few lines.
+    pub(in crate::commands) fn told(&self, console: &Console) -> String {
+        let Self { equal_code, lexical, structural } = self;
+        let mut text = String::new();
+        if *equal_code {
+            text.push_str("The code is the same.\n\n");
+        }
+        let columns =
+            [("shingles of", Align::Left), ("tokens", Align::Right), ("in A", Align::Right), ("in B", Align::Right)];
+        let mut table = Table::new(&[&columns[..], &[("Jaccard", Align::Right)]].concat());
+        for Lexical { normalisation, width, jaccard, shingles } in lexical {
+            let [in_first, in_second] = shingles.map(|count| count.to_string());
+            table.row(vec![
+                (*normalisation).to_owned(),
+                width.to_string(),
+                in_first,
+                in_second,
+                format!("{jaccard:.3}"),
+            ]);
+        }
+        text.push_str(&table.render(|style| console.out_style(style)));
+        let equal = if structural.equal { ", equal" } else { "" };
+        let _ = write!(text, "\nStructure: Jaccard {:.3}{equal}\n", structural.jaccard);
+        for (side, only) in [("A", &structural.only_first), ("B", &structural.only_second)] {
+            if !only.is_empty() {
+                let _ = writeln!(text, "  only {side}: {}", only.join(", "));
+            }
+        }
+        text
+    }
 }
 
 fn lexical(blocks: &dyn BlockSet, shingling: Shingling) -> Lexical {
@@ -197,26 +257,9 @@ fn find(models: &Models, wanted: &str, input: &Path) -> Result<Contender, Proble
 
 fn text(explanation: &Explanation, console: &Console) -> String {
     let strong = console.out_style(STRONG);
-    let Explanation { first, second, equal_code, lexical, structural, strategies } = explanation;
+    let Explanation { first, second, distance, strategies } = explanation;
     let mut text = format!("{strong}A{strong:#}  {first}\n{strong}B{strong:#}  {second}\n\n");
-    if *equal_code {
-        text.push_str("The code is the same.\n\n");
-    }
-    let columns =
-        [("shingles of", Align::Left), ("tokens", Align::Right), ("in A", Align::Right), ("in B", Align::Right)];
-    let mut table = Table::new(&[&columns[..], &[("Jaccard", Align::Right)]].concat());
-    for Lexical { normalisation, width, jaccard, shingles } in lexical {
-        let [in_first, in_second] = shingles.map(|count| count.to_string());
-        table.row(vec![(*normalisation).to_owned(), width.to_string(), in_first, in_second, format!("{jaccard:.3}")]);
-    }
-    text.push_str(&table.render(|style| console.out_style(style)));
-    let equal = if structural.equal { ", equal" } else { "" };
-    let _ = write!(text, "\nStructure: Jaccard {:.3}{equal}\n", structural.jaccard);
-    for (side, only) in [("A", &structural.only_first), ("B", &structural.only_second)] {
-        if !only.is_empty() {
-            let _ = writeln!(text, "  only {side}: {}", only.join(", "));
-        }
-    }
+    text.push_str(&distance.told(console));
     text.push('\n');
     for Opinion { strategy, options, removes } in strategies {
         let _ = match removes {

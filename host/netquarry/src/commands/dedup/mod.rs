@@ -32,6 +32,8 @@ mod explain;
 mod strategies;
 mod sweep;
 
+pub(super) use explain::{Distance, distance};
+
 pub(super) fn dedup(command: &DedupCommand, settings: &Settings, console: &Console) -> Result<Ending, Problem> {
     match command {
         DedupCommand::Run(arguments) => run(arguments, settings, console),

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use netquarry_core::record::BlockRecord;
+use netquarry_core::shim::BlockArguments;
 use netquarry_core::verdict::{Evidence, Failure, Level, Outcome, Tier, Verdict};
 use serde::Serialize;
 
@@ -104,6 +105,38 @@ impl Asked {
     fn record(&self) -> Option<&BlockRecord> {
         self.library.as_ref().map(|(_, record)| record)
     }
+}
+
+/// A class of a file that somebody wrote, and the verdict on it.
+pub(super) struct Implementation {
+    pub(super) file: PathBuf,
+    pub(super) class: String,
+    /// What the file imports.
+    pub(super) packages: BTreeSet<String>,
+    pub(super) verdict: Verdict,
+}
+
+/// Validates one class of a file, `FILE` or `FILE:CLASS`, with these arguments.
+pub(super) fn implementation(
+    named: &Path,
+    arguments: BlockArguments,
+    requirements: &[PathBuf],
+    settings: &Settings,
+    console: &Console,
+) -> Result<Implementation, Problem> {
+    let extra = requirements::read(requirements)?;
+    let (path, class) = file::parted(named);
+    let file::Named { mut jobs, packages, .. } = file::read(&path, class, None, console)?;
+    if let [_, _, ..] = jobs[..] {
+        let classes: Vec<&str> = jobs.iter().map(|job| job.class_name.as_str()).collect();
+        let problem = Problem::new(format!("`{}` has several modules", path.display()));
+        return Err(problem.help(format!("say which, as in {}:{}", path.display(), classes[0])));
+    }
+    jobs[0].arguments = Some(arguments);
+    let asked = [Asked { file: path.clone(), library: None, packages: packages.clone() }];
+    let (_, mut verdicts) = judge(&mut jobs, &asked, &extra, settings, console)?;
+    let verdict = verdicts.pop().expect("there is a verdict for every job");
+    Ok(Implementation { file: path, class: jobs.swap_remove(0).class_name, packages, verdict })
 }
 
 /// Validates files, each a path or `PATH:CLASS`. One that cannot be read or has no class is reported and left out. The
