@@ -35,7 +35,7 @@ const BLOCKS: [(&str, &str); 7] = [
     ("timm:timm.layers.norm.LayerNorm2d", "normalisation"),
     ("timm:timm.layers.adaptive_avgmax_pool.AdaptiveAvgMaxPool2d", "pooling"),
     ("timm:timm.models.volo.ClassBlock", "transformer_block"),
-    ("timm:timm.layers.blur_pool.BlurPool2d", "utility"),
+    ("timm:timm.layers.blur_pool.BlurPool2d", "pooling"),
     ("torchvision:torchvision.ops.feature_pyramid_network.FeaturePyramidNetwork", "architecture"),
 ];
 

@@ -55,7 +55,7 @@ impl SpecEmitter for NeutralSpec {
             Some(IndexEntry { id: &block.id, name: &block.name, category, level: block.level, path })
         });
         let index = Index { format: FORMAT, blocks: described.collect() };
-        let schema = json_file("schema.json".to_owned(), &schemars::schema_for!(Spec))?;
+        let schema = json_file("schema.json".to_owned(), &spec::schema())?;
         Ok(vec![json_file("index.json".to_owned(), &index)?, schema])
     }
 }

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use netquarry_sdk::emit::{Block, Dependency, Outcome, Parameter, ParameterKind, Tensor};
-use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 
 use crate::manifest::{self, Manifest, SizeTrial};
@@ -212,6 +213,11 @@ pub struct Provenance {
     pub swhid: String,
     /// SHA-256 of the bundle.
     pub bundle_sha256: Option<String>,
+}
+
+/// The schema of the specs as they are written: what is left out in some is not required.
+pub fn schema() -> Schema {
+    SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<Spec>()
 }
 
 impl Spec {

@@ -328,7 +328,7 @@ fn an_emitter_describes_blocks_and_their_index() {
     let emitter = plugin.spec_emitter(&json!({})).expect("it accepts an empty configuration");
     let (files, failures) = emitted(&emitter, &[&record("Two"), &record("One")]);
     let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
-    assert_eq!(paths, ["blocks/One.json", "blocks/Two.json", "index.json"]);
+    assert_eq!(paths, ["blocks/One.json", "blocks/Two.json", "index.json", "schema.json"]);
     assert_eq!(failures, []);
     let index: Value = serde_json::from_slice(&files[2].content).expect("it is JSON");
     assert_eq!(index["blocks"][0]["id"], "test:package.module.One");
