@@ -1,4 +1,5 @@
 # level: construct
+# or: failure: memory at forward
 # note: arguments_not_found: forward
 # layer: rlimits
 # effect: processes
