@@ -21,6 +21,8 @@ pub(super) type Numbers = [u32; 2];
 #[derive(Debug, PartialEq)]
 pub(super) struct Met {
     flops: Option<u64>,
+    /// Whether a pass on another device worked.
+    other_device: Option<bool>,
     /// Of the exported graph.
     calls: Vec<LayerCall>,
     /// Otherwise why nothing is known.
@@ -45,6 +47,7 @@ pub(super) fn meet<E>(numbers: Numbers, ask: &Asking<'_, E>) -> Result<Met, E> {
     };
     let answer = first.and_then(|first| Ok((evidence(&first, &second?), first)));
     let flops = exported.as_ref().ok().and_then(|exported| exported.flops);
+    let other_device = exported.as_ref().ok().and_then(|exported| exported.trials.other_device);
     let calls = exported.as_ref().map(|exported| exported.structure.calls.clone()).unwrap_or_default();
     let replay = match (&answer, exported.and_then(Observation::whole)) {
         (Err(reason), _) => Err(reason.clone()),
@@ -55,7 +58,7 @@ pub(super) fn meet<E>(numbers: Numbers, ask: &Asking<'_, E>) -> Result<Met, E> {
             replayed.and_then(|replayed| compared(answer, &replayed))
         }
     };
-    Ok(Met { flops, calls, answer: answer.map(|(evidence, _)| evidence), replay })
+    Ok(Met { flops, other_device, calls, answer: answer.map(|(evidence, _)| evidence), replay })
 }
 
 const NOT_DETERMINISTIC: &str = "not_deterministic: two processes do not answer the same";
@@ -86,6 +89,9 @@ fn compared(answer: &Observation, replayed: &Observation) -> Result<ReplayEviden
 pub(super) fn enter(verdict: &mut Verdict, met: Met) {
     let evidence = &mut verdict.evidence;
     evidence.flops = met.flops;
+    if met.other_device.is_some() {
+        evidence.trials.get_or_insert_default().other_device = met.other_device;
+    }
     if let Some(structure) = &mut verdict.structure {
         structure.calls = study::bounded(met.calls);
     }

@@ -7,10 +7,11 @@ use netquarry_core::verdict::{
 };
 
 use super::follow::Run;
+use super::observation::Observation;
 use super::pool::Attempted;
 use super::protocol::{Event, Exception, LevelEvidence};
 use super::scrub::{Places, SCRATCH};
-use super::{Job, Options, classify, taint};
+use super::{Job, Options, classify, study, taint};
 use crate::environment::Environment;
 
 /// The levels that a child can report about.
@@ -49,7 +50,12 @@ pub(super) fn verdict(job: &Job, attempted: &Attempted, environment: &Environmen
     let note = judge.call_site.as_ref().map(|site| judge.scrub(&format!("{CALL_SITE_ARGUMENTS}: {site}")));
     judge.verdict.evidence.notes.extend(note);
     judge.verdict.evidence.notes.sort();
-    judge.verdict
+    let Judge { mut verdict, places, .. } = judge;
+    if options.studies && verdict.outcome(Level::Construct) == Outcome::Passed {
+        let told = Observation::of(&attempted.run.events, &places);
+        study::enter(&mut verdict, told, &|| places.scrub(&told_ending(&attempted.run, options)));
+    }
+    verdict
 }
 
 fn undecided() -> Verdict {

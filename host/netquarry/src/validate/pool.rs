@@ -24,12 +24,12 @@ use super::lookup::{Answer, Questions};
 use super::memory::Memory;
 use super::observation::{Observation, unfinished};
 use super::parity::{self, Parity, Question, Side};
-use super::protocol::{Challenge, ChildJob, Event, Part, Settings, Study, Task};
+use super::protocol::{Challenge, ChildJob, Event, Part, Settings, Task};
 use super::scratch::Scratch;
 use super::scrub::Places;
 use super::upstream::{Reached, Tree};
 use super::worker::{Ground, Worker, WorkerLost};
-use super::{Job, Limits, Options, Upstream, ValidateError, filter, judge, program, study, taint};
+use super::{Job, Limits, Options, Upstream, ValidateError, filter, judge, program, taint};
 use crate::environment::{Environment, Layer};
 
 /// How many children one worker has at a time. Forking is its only work and takes some ten milliseconds, so that a
@@ -40,7 +40,7 @@ const CHILDREN_IN_A_LIFE: u64 = 2000;
 /// How many upstreams are kept within reach. Jobs come source by source, and those of one source may differ in what is
 /// installed for them.
 const TREES: usize = 3;
-/// How much any other task than climbing may report: a line for each entry of the state dictionary, and the values of one of them.
+/// How much any other task than climbing alone may report: a line for each entry of the state dictionary, and the values of one of them.
 const LONG_REPORT_BYTES: usize = 16 << 20;
 /// How large the file of a model's graph may be: that of a model of 250 million parameters.
 const GRAPH_BYTES: u64 = 1 << 30;
@@ -312,7 +312,6 @@ impl<'a> Pool<'a> {
                 Ok(attempted) => {
                     let verdict = judge::verdict(job, &attempted, self.environment, self.options);
                     let mut verdict = self.with_arguments_of_upstream(job, place, warmth, verdict)?;
-                    self.study(job, place, &mut verdict)?;
                     self.challenge(job, place, warmth, &mut verdict)?;
                     self.compare(job, place, warmth, &mut verdict)?;
                     let transient = verdict.failure.as_ref().is_some_and(|failure| failure.class.is_transient());
@@ -378,20 +377,6 @@ impl<'a> Pool<'a> {
         };
         let met = challenge::meet([random_number(), random_number()], &ask)?;
         challenge::enter(verdict, met);
-        Ok(())
-    }
-
-    /// Looks at the instance, where there is one. What torch needs for another device is what it needs to export.
-    fn study(&self, job: &Job, place: &Place, verdict: &mut Verdict) -> Result<(), ValidateError> {
-        if !self.options.studies || verdict.outcome(Level::Construct) != Outcome::Passed {
-            return Ok(());
-        }
-        let has_run = verdict.outcome(Level::Forward) == Outcome::Passed;
-        let evidence = &verdict.evidence;
-        let forward = has_run.then_some(&evidence.forward_arguments);
-        let study = Study { constructor: &evidence.constructor_arguments, forward };
-        let told = self.told_by_bundle(job, place, Warmth::Exporter, Task::Study(&study))?;
-        study::enter(verdict, told);
         Ok(())
     }
 
@@ -646,8 +631,8 @@ impl<'a> Pool<'a> {
         };
         let limits = Limits {
             report_bytes: match task {
-                Task::Climb(_) => self.options.limits.report_bytes,
-                Task::Replay(_) | Task::Challenge(_) | Task::Study(_) | Task::LookUp(_) | Task::Harvest(_) => {
+                Task::Climb(_) if !self.options.studies => self.options.limits.report_bytes,
+                Task::Climb(_) | Task::Replay(_) | Task::Challenge(_) | Task::LookUp(_) | Task::Harvest(_) => {
                     LONG_REPORT_BYTES
                 }
             },
@@ -684,9 +669,9 @@ impl<'a> Pool<'a> {
                 memory_bytes,
                 may_have_more,
                 file_bytes: limits.file_bytes,
+                studies: self.options.studies,
                 replay: task.replay(),
                 challenge: task.challenge(),
-                study: task.study(),
                 lookups: task.lookups(),
                 harvest: task.harvest(),
                 probe: None,

@@ -89,12 +89,12 @@ pub(super) struct ChildJob<'a> {
     pub(super) may_have_more: bool,
     /// The size of any one file that it writes.
     pub(super) file_bytes: u64,
+    /// Behind climbing: tell what the block is made of, and how what it gives follows from what it takes.
+    pub(super) studies: bool,
     /// Instead of climbing: repeat what an earlier child did.
     pub(super) replay: Option<&'a Replay<'a>>,
     /// Instead of climbing: meet a part of a challenge.
     pub(super) challenge: Option<&'a Challenge<'a>>,
-    /// Instead of climbing: tell what the block is made of, and how what it gives follows from what it takes.
-    pub(super) study: Option<&'a Study<'a>>,
     /// Instead of climbing: look names up.
     pub(super) lookups: Option<&'a [Lookup]>,
     /// Instead of climbing: see what the functions of this module of upstream give to its classes.
@@ -125,7 +125,6 @@ pub(super) enum Task<'a> {
     Climb(Option<&'a Suggestion>),
     Replay(&'a Replay<'a>),
     Challenge(&'a Challenge<'a>),
-    Study(&'a Study<'a>),
     LookUp(&'a [Lookup]),
     /// Of the module of this name.
     Harvest(&'a str),
@@ -135,7 +134,7 @@ impl<'a> Task<'a> {
     /// Whether it needs upstream's own modules within reach.
     pub(super) fn meets_upstream(&self) -> bool {
         match self {
-            Self::Climb(_) | Self::Challenge(_) | Self::Study(_) => false,
+            Self::Climb(_) | Self::Challenge(_) => false,
             Self::Replay(replay) => replay.upstream.is_some(),
             Self::LookUp(_) | Self::Harvest(_) => true,
         }
@@ -160,10 +159,6 @@ impl<'a> Task<'a> {
 
     pub(super) fn part(self) -> Option<Part> {
         self.challenge().map(|challenge| challenge.part)
-    }
-
-    pub(super) fn study(self) -> Option<&'a Study<'a>> {
-        if let Self::Study(study) = self { Some(study) } else { None }
     }
 
     pub(super) fn lookups(self) -> Option<&'a [Lookup]> {
@@ -196,15 +191,6 @@ pub(super) struct UpstreamClass<'a> {
     pub(super) class_name: &'a str,
     /// Statements to be executed before the class is called.
     pub(super) state: Option<&'a str>,
-}
-
-/// An instance that is to be looked at.
-#[derive(Debug, Serialize)]
-pub(super) struct Study<'a> {
-    /// Expressions by parameter.
-    pub(super) constructor: &'a BTreeMap<String, String>,
-    /// Expressions by parameter; none where no forward pass is known to work.
-    pub(super) forward: Option<&'a BTreeMap<String, String>>,
 }
 
 /// A part of a challenge: what is done with numbers that the child gets one by one, each once it says that it is ready.
@@ -348,7 +334,7 @@ pub(super) enum Event {
     },
     /// In a study: a pass with another type.
     Dtype(DtypeTrial),
-    /// In a study: whether a pass on another device worked.
+    /// In a challenge: whether a pass on another device worked.
     Device {
         works: bool,
     },

@@ -111,7 +111,7 @@ pub fn probe(environment: &Environment) -> Result<Sandbox, ValidateError> {
         file_bytes: limits.file_bytes,
         replay: None,
         challenge: None,
-        study: None,
+        studies: false,
         lookups: None,
         harvest: None,
         probe: Some(&outside.probe),

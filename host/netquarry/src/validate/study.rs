@@ -5,19 +5,20 @@
 use netquarry_core::structure::{LayerCall, Structure};
 use netquarry_core::verdict::{NOT_STUDIED, Verdict};
 
-use super::observation::Observation;
+use super::observation::{Observation, unfinished};
 
 /// Of what is larger than anything that the worker tells nothing is kept: whoever told it was not the worker.
 const MOST_ENTRIES: usize = 10_000;
 const LONGEST: usize = 500;
 
-/// Enters in the verdict what a child told or, in words, why it did not.
-pub(super) fn enter(verdict: &mut Verdict, told: Result<Observation, String>) {
-    let studied = told.and_then(|told| {
-        // What it is made of was seen before anything else was tried.
-        verdict.structure = Some(told.structure.clone()).filter(is_plausible);
-        told.whole()
-    });
+/// Enters in the verdict what a child told or, in words, why it did not tell everything.
+///
+/// `ending` tells in words how a child ended that did not come to its end.
+pub(super) fn enter(verdict: &mut Verdict, told: Observation, ending: &dyn Fn() -> String) {
+    // What it is made of was seen before anything else was tried.
+    verdict.structure = Some(told.structure.clone()).filter(is_plausible);
+    let has_ended = told.finished || told.stopped.is_some();
+    let studied = if has_ended { told.whole() } else { Err(unfinished(&ending())) };
     match studied {
         Ok(studied) => verdict.evidence.trials = Some(studied.trials).filter(|trials| !trials.is_empty()),
         Err(reason) => {

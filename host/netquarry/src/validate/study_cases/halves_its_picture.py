@@ -1,4 +1,4 @@
-# level: forward
+# level: backward
 # state: conv.weight parameter [8, 3, 3, 3], norm.weight parameter [8], norm.bias parameter [8], norm.running_mean buffer [8], norm.running_var buffer [8], norm.num_batches_tracked buffer []
 # submodules: Block, conv torch.nn.Conv2d(bias=False dilation=(1, 1) in_channels=3 kernel_size=(3, 3) out_channels=8 padding=(1, 1) stride=(2, 2)), norm torch.nn.BatchNorm2d(num_features=8)
 # trials: batch 1 [1, 8, 16, 16]; batch 3 [3, 8, 16, 16]; grid 64x64 [2, 8, 32, 32]; grid 33x33 [2, 8, 17, 17]; axis 6 raises

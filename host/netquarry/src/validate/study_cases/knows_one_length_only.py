@@ -1,4 +1,4 @@
-# level: forward
+# level: backward
 # state: positions parameter [1, 64, 64], norm.weight parameter [64], norm.bias parameter [64]
 # trials: batch 1 [1, 64, 64]; batch 3 [3, 64, 64]; axis 128 raises; axis 128 raises; axes 128x128 raises
 # dtypes: float64 float64, bfloat16 bfloat16

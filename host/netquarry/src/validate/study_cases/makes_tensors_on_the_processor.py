@@ -1,4 +1,4 @@
-# level: forward
+# level: backward
 # state: scale parameter [64], twin parameter [64] as scale, table transient_buffer [64]
 # dtypes: float64 float64, bfloat16 float32
 # other device: raises

@@ -34,11 +34,13 @@ use crate::environment::{self, Environment, Layer, Pin, Request};
 
 /// One environment for all tests: the one that the variables name, or one that is made once and kept.
 fn environment() -> &'static Environment {
-    static ENVIRONMENT: OnceLock<Environment> = OnceLock::new();
-    ENVIRONMENT.get_or_init(|| {
+    // What cannot be made is not tried by each test anew.
+    static ENVIRONMENT: OnceLock<Result<Environment, String>> = OnceLock::new();
+    let prepared = ENVIRONMENT.get_or_init(|| {
         let cache = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/netquarry-test-cache");
-        environment::prepare(&Request::from_variables(None, cache), &|_| {}).expect("an environment can be made")
-    })
+        environment::prepare(&Request::from_variables(None, cache), &|_| {}).map_err(|error| format!("{error:?}"))
+    });
+    prepared.as_ref().expect("an environment can be made")
 }
 
 fn options() -> Options {

@@ -4,7 +4,7 @@
 //! below, and compared where it is given.
 
 use netquarry_core::structure::{Structure, Trials, Varied};
-use netquarry_core::verdict::Verdict;
+use netquarry_core::verdict::{Level, Verdict};
 
 use super::{Case, Options, jobs, options, read_cases, run};
 
@@ -12,7 +12,7 @@ use super::{Case, Options, jobs, options, read_cases, run};
 fn bundles_are_studied() {
     let cases = read_cases("study_cases");
     let limits = super::Limits { cpu_seconds: 30, memory_bytes: 2 << 30, ..options().limits };
-    let (verdicts, _) = run(jobs(&cases), &Options { studies: true, limits, ..options() });
+    let (verdicts, _) = run(jobs(&cases), &Options { level: Level::Backward, studies: true, limits, ..options() });
     let complaints = cases.iter().filter_map(|case| {
         let verdict = &verdicts[&case.name];
         let complaint = case.complaint(verdict).or_else(|| other_study(case, verdict));

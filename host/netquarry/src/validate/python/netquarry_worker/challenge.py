@@ -9,7 +9,7 @@ import contextlib
 import importlib
 import os
 
-from netquarry_worker import arguments, export, graph, layers, memory, randomness, replay, report
+from netquarry_worker import arguments, export, graph, layers, memory, randomness, replay, report, study
 
 NUMBER_BYTES = 4
 
@@ -114,6 +114,8 @@ def export_model(job, request, numbers, progress, reporter, descriptor):
     finally:
         # Not before: a pass may change the model.
         reporter.send("counted", flops=operations(model, request["forward"], number))
+        if job["studies"]:
+            try_device(model, request["forward"], reporter)
 
 
 def operations(model, expressions, number):
@@ -132,6 +134,14 @@ def operations(model, expressions, number):
         memory.look_at(error)
         return None
     return counter.get_total_flops()
+
+
+def try_device(model, expressions, reporter):
+    """Where the model stays there is no way back."""
+    try:
+        study.Trials(model, expressions, reporter).try_device()
+    except Exception as error:  # It has run before, and an export may have left it as it would not run again.
+        memory.look_at(error)
 
 
 class OneModule(contextlib.nullcontext):

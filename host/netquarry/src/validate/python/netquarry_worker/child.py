@@ -52,7 +52,7 @@ def run(job, sources, known, imported, descriptors, settings, parent):
         # Behind the environment, so that nothing stands in the place of what torch was imported with.
         sys.path.extend(job["layers"])
         barrier.install(sources, job["operator_packages"], imported)
-        climbs = not any(job[task] for task in ("replay", "challenge", "study", "lookups", "harvest"))
+        climbs = not any(job[task] for task in ("replay", "challenge", "lookups", "harvest"))
         bundle = levels.Bundle(job) if climbs else None
         if climbs:
             signs.listen(bundle.path, reporter)
@@ -68,10 +68,10 @@ def run(job, sources, known, imported, descriptors, settings, parent):
             replay.run(job, reporter)
         elif job["challenge"]:
             challenge.run(job, reporter, others)
-        elif job["study"]:
-            study.run(job, reporter)
         else:
             levels.climb(bundle, job["level"], reporter, functools.partial(signs.look, known, reporter))
+            if job["studies"]:
+                study.run(bundle, reporter)
     except memory.Short:
         reporter.send("short")
     reporter.send("done")

@@ -63,6 +63,8 @@ class Bundle:
         self.constructor_arguments = {}
         # The expressions that made a forward pass.
         self.forward_arguments = None
+        # What has been told of the levels that were passed.
+        self.evidence = {}
         # Tells the host whether instances are made with arguments, when that changes.
         self.announce = None
 
@@ -93,6 +95,7 @@ def climb(bundle, highest, reporter, look):
             reporter.send("failed", level=level, exception=explain(error, bundle))
             return
         else:
+            bundle.evidence |= evidence
             reporter.send("passed", level=level, evidence=evidence)
         if level == highest:
             return

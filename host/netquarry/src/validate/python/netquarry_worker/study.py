@@ -4,7 +4,7 @@ tried out where it has run forward.
 Told is what was seen, trial by trial; what it means is for others to say.
 """
 
-from netquarry_worker import arguments, constructions, inputs, memory, randomness, replay, report
+from netquarry_worker import arguments, constructions, inputs, memory, randomness, report
 
 # Entries in one message keep it far below the longest that the host takes.
 ENTRIES = 500
@@ -24,21 +24,23 @@ class TooLarge(Exception):
     """There are more entries than anybody would read."""
 
 
-def run(job, reporter):
-    """Reports the structure and the trials; `stopped` where a step raised that has not raised before."""
-    request = job["study"]
-    step = "import"
+def run(bundle, reporter):
+    """Reports the structure and the trials of a bundle that has climbed; `stopped` where a step raised that has not raised
+    before. It is another instance than those that climbed, which may not be as they were made."""
+    constructor, forward = (bundle.evidence.get(key) for key in ("constructor_arguments", "forward_arguments"))
+    if constructor is None:
+        return
+    # One at a time: they may be large.
+    bundle.model = None
+    step = "construct"
     try:
         randomness.seed()
-        block = replay.bundle(job)
-        step = "construct"
-        randomness.seed()
-        model = arguments.call(block, arguments.signature(block), request["constructor"])
+        model = arguments.call(bundle.block, arguments.signature(bundle.block), constructor)
         trials = None
-        if request["forward"] is not None:
+        if forward is not None:
             step = "forward"
             model.eval()
-            trials = Trials(model, request["forward"], reporter)
+            trials = Trials(model, forward, reporter)
         # Behind a forward pass, in which some make parts of themselves.
         step = "look"
         tell_structure(model, reporter)
@@ -153,7 +155,6 @@ class Trials:
             self.try_axes(batch)
             for dtype in DTYPES:
                 self.try_dtype(dtype)
-            self.try_meta()
 
     def values(self):
         randomness.seed()
@@ -267,13 +268,12 @@ class Trials:
         told = found and [str(tensor.dtype).removeprefix("torch.") for tensor in found[:MOST_OUTPUTS]]
         self.reporter.send("dtype", dtype=name, outputs=told or None)
 
-    def try_meta(self):
-        """Whether it runs on another device than the processor: one that has shapes and no values, and refuses to mix."""
-        if constructions.is_set_up(self.model):
-            # As its inputs are, whatever was tried before.
-            self.model.float()
-        found = self.on(lambda tensor: tensor.to("meta"), "meta")
-        self.reporter.send("device", works=bool(found) and all(tensor.is_meta for tensor in found))
+    def try_device(self):
+        """Whether it runs on another device than the processor: one that has shapes and no values, and refuses to mix. Torch
+        has that of what it has for exports, which takes a second to import."""
+        if self.is_plain:
+            found = self.on(lambda tensor: tensor.to("meta"), "meta")
+            self.reporter.send("device", works=bool(found) and all(tensor.is_meta for tensor in found))
 
     def on(self, change, place):
         """What comes out once the model is of another type or somewhere else. It stays there."""
