@@ -12,7 +12,9 @@ ENTRIES = 500
 MOST_ENTRIES = 10_000
 # So many outputs of a trial are told, and inputs of so many elements made.
 MOST_OUTPUTS = 16
-MOST_ELEMENTS = 1 << 22
+MOST_ELEMENTS = 1 << 20
+# Of what has more parameters no copy of another type is made.
+MOST_PARAMETERS = 1 << 26
 # Of axes of single inputs.
 MOST_AXES = 16
 DTYPES = ("float64", "bfloat16")
@@ -151,10 +153,11 @@ class Trials:
 
     def run(self):
         if self.is_plain:
-            batch = self.try_batch()
+            batch, least = self.try_batch()
             self.try_axes(batch)
-            for dtype in DTYPES:
-                self.try_dtype(dtype)
+            if sum(parameter.numel() for parameter in constructions.sized(self.model)) <= MOST_PARAMETERS:
+                for dtype in DTYPES:
+                    self.try_dtype(dtype, least)
 
     def values(self):
         randomness.seed()
@@ -187,14 +190,14 @@ class Trials:
         return [tensor for _, tensor in tensors]
 
     def try_sizes(self, varied, sizes):
-        """`sizes` has the new size of some axes, by input and axis."""
+        """What comes out for inputs of other sizes; `sizes` has those of some axes, by input and axis."""
         if not sizes or sum(self.elements(name, sizes) for name in self.tensors) > MOST_ELEMENTS:
-            return False
+            return None
         found = self.outputs_of(lambda name, tensor: resized(name, tensor, sizes))
         axes = [{"input": name, "axis": axis, "size": size} for (name, axis), size in sizes.items()]
         told = found and [list(tensor.shape) for tensor in found[:MOST_OUTPUTS]]
         self.reporter.send("trial", varied=varied, axes=axes, outputs=told or None)
-        return bool(found)
+        return found
 
     def elements(self, name, sizes):
         count = 1
@@ -203,29 +206,33 @@ class Trials:
         return count
 
     def try_batch(self):
-        """The first axis of all inputs that are as long in it as the first is; the names of these."""
+        """The first axis of all inputs that are as long in it as the first is. Gives the names of these, and the sizes of the
+        smallest batch that worked."""
         first = next(iter(self.tensors.values()))
         if not first.dim():
-            return set()
+            return set(), {}
         count = first.shape[0]
         batch = {name for name, tensor in self.tensors.items() if tensor.dim() and tensor.shape[0] == count}
+        least = {}
         for size in dict.fromkeys((1, count + 1)):
-            if size != count:
-                self.try_sizes("batch", {(name, 0): size for name in batch})
-        self.try_independence(batch, max(count, 2))
-        return batch
+            sizes = {(name, 0): size for name in batch}
+            found = size != count and self.try_sizes("batch", sizes)
+            if found and size > 1:
+                self.try_independence(batch, sizes, found)
+            elif found:
+                least = sizes
+        return batch, least
 
-    def try_independence(self, batch, size):
+    def try_independence(self, batch, sizes, before):
         """Whether the first of a batch gives the same whatever the others are."""
         floating = {name for name in batch if self.tensors[name].is_floating_point()}
-        sizes = {(name, 0): size for name in batch}
 
         def others_changed(name, tensor):
             tensor = resized(name, tensor, sizes)
             return at_others(tensor) if name in floating else tensor
 
-        before = floating and self.outputs_of(lambda name, tensor: resized(name, tensor, sizes))
-        after = before and self.outputs_of(others_changed)
+        after = floating and self.outputs_of(others_changed)
+        size = next(iter(sizes.values()))
         if not after or any(not tensor.dim() or tensor.shape[0] != size for tensor in (*before, *after)):
             return
         self.reporter.send("independence", independent=all(map(is_close, first_of(before), first_of(after))))
@@ -260,11 +267,16 @@ class Trials:
             self.try_sizes(varied, {place: self.size(place) + 1 for place in places})
         return doubled
 
-    def try_dtype(self, name):
+    def try_dtype(self, name, sizes):
         import torch
 
         dtype = getattr(torch, name)
-        found = self.on(lambda tensor: tensor.to(dtype) if tensor.is_floating_point() else tensor, dtype)
+
+        def converted(name, tensor):
+            tensor = resized(name, tensor, sizes)
+            return tensor.to(dtype) if tensor.is_floating_point() else tensor
+
+        found = self.on(converted, dtype)
         told = found and [str(tensor.dtype).removeprefix("torch.") for tensor in found[:MOST_OUTPUTS]]
         self.reporter.send("dtype", dtype=name, outputs=told or None)
 
@@ -272,7 +284,7 @@ class Trials:
         """Whether it runs on another device than the processor: one that has shapes and no values, and refuses to mix. Torch
         has that of what it has for exports, which takes a second to import."""
         if self.is_plain:
-            found = self.on(lambda tensor: tensor.to("meta"), "meta")
+            found = self.on(lambda _, tensor: tensor.to("meta"), "meta")
             self.reporter.send("device", works=bool(found) and all(tensor.is_meta for tensor in found))
 
     def on(self, change, place):
@@ -283,7 +295,7 @@ class Trials:
         except Exception as error:
             memory.look_at(error)
             return None
-        return self.outputs_of(lambda _, tensor: change(tensor))
+        return self.outputs_of(change)
 
 
 def changed(value, path, change):
