@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use super::library::made;
-use super::support::{Playground, Run, python};
+use super::support::{Playground, Run, python, tree};
 
 #[test]
 fn a_block_is_extracted_by_any_part_of_its_name() {
@@ -19,6 +19,19 @@ fn a_block_is_extracted_by_any_part_of_its_name() {
     playground.mine(&["extract", "small:small.models.Block", "--quiet"]).succeeded();
     assert_eq!(playground.manifest("out").len(), 3);
     assert!(playground.path("out/blocks/Scale.py").is_file());
+}
+
+#[test]
+fn a_block_that_is_added_is_tried_and_described_like_the_rest_of_its_library() {
+    let playground = Playground::new();
+    let asked = ["--level", "backward", "--emit", "emit-neutral-spec,emit-nn-gpt"];
+    playground.mine(&[&["run", "--quiet"], &asked[..]].concat()).succeeded();
+    let before = tree(&playground.path("out"));
+    playground.mine(&["extract", "small.layers.Scale", "--quiet"]).succeeded();
+    assert!(before == tree(&playground.path("out")), "{:?}", playground.path("out"));
+    // Who asks for one emitter has one.
+    playground.mine(&["extract", "small.layers.Scale", "--emit", "emit-nn-gpt", "--quiet"]).succeeded();
+    assert!(!playground.path("out/specs/emit-neutral-spec").exists());
 }
 
 #[test]

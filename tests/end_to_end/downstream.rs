@@ -151,10 +151,11 @@ fn implementations_are_held_to_specs(playground: &Playground) {
     playground.write("mine.py", &implementation("1"));
     playground.write("wrong.py", &implementation("0"));
     let spec = "out/specs/emit-neutral-spec/blocks/LayerNorm2d.json";
-    let register = |arguments: &[&str]| {
-        let mut command = playground.command(&[&["register", "--spec", spec, "--format", "json"], arguments].concat());
+    let told = |arguments: &[&str]| {
+        let mut command = playground.command(&[&["register", "--spec", spec], arguments].concat());
         Run::of(command.env("NETQUARRY_PYTHON", python()))
     };
+    let register = |arguments: &[&str]| told(&[&["--format", "json"], arguments].concat());
     let mine = register(&["mine.py", "--models", "mine", "--license", "MIT"]).succeeded().json();
     assert_eq!(mine["accepted"], true, "{mine}");
     assert_eq!(mine["distance"]["equal_code"], false, "{mine}");
@@ -168,4 +169,21 @@ fn implementations_are_held_to_specs(playground: &Playground) {
     let differing: Vec<&str> = comparisons.iter().filter(differing).map(|it| it["what"].as_str().unwrap()).collect();
     assert!(differing.contains(&"batch independence"), "{wrong}");
     assert_eq!(wrong["written"], json!([]));
+
+    // It runs forward, and ends its process where it is tried with one sample.
+    let ends =
+        implementation("1").replace("        centred", "        x.shape[0] != 1 or os._exit(0)\n        centred");
+    playground.write("ends.py", &format!("import os\n{ends}"));
+    let unseen = register(&["ends.py", "--models", "unseen"]).ended(1).json();
+    assert_eq!((&unseen["accepted"], &unseen["conclusion"]), (&json!(false), &json!("unseen")), "{unseen}");
+    assert_eq!(unseen["written"], json!([]));
+
+    let run = told(&["mine.py", "--models", "described", "--emit", "emit-neutral-spec"]).succeeded();
+    let legend = "A  mine.py\nB  timm:timm.layers.norm.LayerNorm2d\n";
+    assert!(
+        run.stdout.contains(legend) && run.stdout.contains("Nothing that the spec says and that was tried differs."),
+        "{}",
+        run.stdout
+    );
+    assert!(playground.read("described/blocks/mine.json").contains("netquarry-neutral-spec/2"));
 }

@@ -105,6 +105,9 @@ fn a_dataset_has_a_card_and_is_written_over_its_own_kind_only() {
     export().succeeded();
     let card = playground.read("dataset/README.md");
     assert!(card.contains("num_examples:") && card.contains("- mit"), "{card}");
+    let small = card.lines().find(|line| line.starts_with("| small |")).expect("it is the source");
+    assert!(!small.contains('/'), "a folder has no place that others can find: {small}");
+    assert_eq!(playground.read("dataset/NOTICE"), playground.read("out/NOTICE"));
     let before = tree(&playground.path("dataset"));
     export().succeeded();
     assert!(before == tree(&playground.path("dataset")), "equal libraries give equal datasets");
@@ -161,7 +164,10 @@ const CYCLONEDX: [&str; 27] = [
 fn a_bill_of_materials_is_as_cyclonedx_has_it() {
     let playground = copied();
     let bill = playground.netquarry(&["export", "sbom"]).succeeded();
-    playground.netquarry(&["export", "sbom", "--out", "out/sbom.cdx.json"]).succeeded();
+    let arguments = ["export", "sbom", "--out", "out/sbom.cdx.json", "--format", "json"];
+    let told = playground.netquarry(&arguments).succeeded().json();
+    assert_eq!(told["blocks"], promoted().len());
+    assert_eq!((told.get("with_code"), told.get("code_left_out")), (None, None), "a bill has no code: {told}");
     assert_eq!(playground.read("out/sbom.cdx.json"), bill.stdout, "equal libraries give equal bills");
     let script = "import sys, json\nfrom cyclonedx.validation.json import JsonStrictValidator\n\
                   from cyclonedx.schema import SchemaVersion\n\

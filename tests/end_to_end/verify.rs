@@ -138,6 +138,28 @@ const CASES: &[Case] = &[
         findings: &[("swhid", "manifest.jsonl:LINE")],
     },
     Case {
+        name: "a definition of another content",
+        file: "manifest.jsonl",
+        edit: Edit::Record(
+            SCALE,
+            "/closure/1/swhid",
+            r#""swh:1:cnt:0000000000000000000000000000000000000000;path=/small/functional.py;lines=3""#,
+        ),
+        sealed: true,
+        findings: &[("swhid", "manifest.jsonl:LINE")],
+    },
+    Case {
+        name: "a definition of a revision that its source does not have",
+        file: "manifest.jsonl",
+        edit: Edit::Record(
+            SCALE,
+            "/closure/1/swhid",
+            r#""swh:1:cnt:645e6b07161c68507daf81490d83c20e89d64040;anchor=swh:1:rev:0000000000000000000000000000000000000000;path=/small/functional.py;lines=3""#,
+        ),
+        sealed: true,
+        findings: &[("swhid", "manifest.jsonl:LINE")],
+    },
+    Case {
         name: "a licence that is none",
         file: "manifest.jsonl",
         edit: Edit::Record(SCALE, "/license", r#""MIT AND""#),
@@ -307,6 +329,9 @@ fn changes_of_a_dataset_are_found() {
         &[("unrecorded_file", "data/more.parquet")],
         "a file more",
     );
+    changed(&|it| it.write("dataset/NOTICE", "Mine.\n"), &[("changed_file", "NOTICE")], "another notice");
+    changed(&|it| std::fs::remove_file(it.path("dataset/NOTICE")).unwrap(), &[("missing_file", "NOTICE")], "no notice");
+    changed(&|it| card(it, "- mit\n", "- apache-2.0\n"), &[("card", "README.md")], "another licence");
     changed(&|it| card(it, "num_examples: ", "num_examples: 1"), &[("card", "README.md")], "other counts");
     changed(&|it| card(it, "---\n", ""), &[("card", "README.md")], "a head that is none");
     let playground = copied();

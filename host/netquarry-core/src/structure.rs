@@ -102,7 +102,7 @@ pub enum Varied {
     Grid,
     /// One axis of one input.
     Axis,
-    /// All other axes of one size.
+    /// All of those axes that are of one size.
     Axes,
 }
 

@@ -302,6 +302,8 @@ pub struct Settings {
     pub keep_imports: Vec<String>,
     /// The highest level that is tried.
     pub level: Level,
+    /// Somebody asked for it.
+    pub level_was_asked_for: bool,
     pub gate: Level,
     /// Somebody asked for the gate: blocks below it are findings.
     pub gate_was_asked_for: bool,
@@ -323,6 +325,8 @@ pub struct Settings {
     /// Which licences promoted blocks may have.
     pub licenses: Policy,
     pub plugins: PluginOrder,
+    /// Somebody asked for the emitters.
+    pub emitters_were_asked_for: bool,
     /// Options by plugin name.
     pub plugin_options: BTreeMap<String, serde_json::Value>,
 }
@@ -337,6 +341,7 @@ impl Settings {
         let configuration = &file.configuration;
         let gate: Option<Level> = pipeline.gate.map(Level::from).or(configuration.gate);
         let level: Option<Level> = pipeline.level.map(Level::from).or(configuration.level);
+        let level_was_asked_for = level.is_some();
         let (level, gate) = climb(level, gate)?;
         let cache_dir = cache_dir(global, file)?;
 
@@ -370,6 +375,7 @@ impl Settings {
             sources,
             keep_imports,
             level,
+            level_was_asked_for,
             gate,
             gate_was_asked_for: pipeline.gate.is_some() || configuration.gate.is_some(),
             python: pipeline.python.clone().or(from_file(&configuration.python)),
@@ -387,6 +393,8 @@ impl Settings {
                 .collect(),
             licenses: configuration.licenses.policy(&pipeline.allowed_licenses)?,
             plugins: plugin_order(pipeline, file),
+            emitters_were_asked_for: !pipeline.corpus.emit.is_empty()
+                || configuration.plugins.emit != PluginOrder::default().emit,
             plugin_options: configuration.plugin.iter().map(option).collect(),
         })
     }

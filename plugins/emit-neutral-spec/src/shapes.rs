@@ -127,7 +127,11 @@ fn fitting(of: Axis, points: &[(u64, u64)]) -> Option<Rule> {
         return None;
     }
     let rule = |times, divided_by, rounded, plus| Rule { of: of.clone(), times, divided_by, rounded, plus };
-    let proportional = size > 0 && points.iter().all(|(from, to)| from * result == to * size);
+    let proportional = size > 0
+        && points.iter().all(|(from, to)| {
+            let products = from.checked_mul(result).zip(to.checked_mul(size));
+            products.is_some_and(|(left, right)| left == right)
+        });
     if proportional {
         let shared = greatest_common_divisor(result, size);
         return Some(rule(result / shared, size / shared, None, 0));

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use sha1::{Digest, Sha1};
+use sha2::Sha256;
 
 /// RFC 9562's name space for URLs, a URN among them.
 const NAMESPACE: [u8; 16] = *b"\x6b\xa7\xb8\x11\x9d\xad\x11\xd1\x80\xb4\x00\xc0\x4f\xd4\x30\xc8";
@@ -29,17 +30,19 @@ pub(crate) enum Split {
 impl Split {
     pub(crate) const ALL: [Self; 3] = [Self::Train, Self::Dev, Self::Test];
 
-    /// Of a group of blocks. A group moves only where shares do, whatever comes into the library beside it.
+    /// Of a group of blocks, as datasets of `netquarry export` have it: the end of the group's SHA-256 is its place between 0
+    /// and 1, where training comes first and testing last. A group moves only where shares do, whatever comes into the
+    /// library beside it.
     pub(crate) fn of(group: &str, dev_share: f64, test_share: f64) -> Self {
-        let digest = Sha1::digest(group);
-        let leading = digest[..4].iter().fold(0_u32, |number, byte| number << 8 | u32::from(*byte));
-        let place = f64::from(leading) / 4_294_967_296.0;
-        if place < test_share {
-            Self::Test
-        } else if place < test_share + dev_share {
+        let digest = Sha256::digest(group);
+        let end = digest[28..].iter().fold(0_u32, |number, byte| number << 8 | u32::from(*byte));
+        let place = f64::from(end) / 4_294_967_296.0;
+        if place < 1.0 - test_share - dev_share {
+            Self::Train
+        } else if place < 1.0 - test_share {
             Self::Dev
         } else {
-            Self::Train
+            Self::Test
         }
     }
 

@@ -45,7 +45,7 @@ pub struct Configuration {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Grouping {
-    /// The upstream file.
+    /// The upstream file, by its path in its source.
     File,
     /// The source: a distribution or repository.
     Source,
@@ -68,10 +68,10 @@ impl Configuration {
     fn split(&self, block: &Block) -> Split {
         let origin = &block.provenance;
         let group = match self.group_by {
-            Grouping::File => format!("{}/{}", origin.source, origin.file),
-            Grouping::Source => origin.source.clone(),
+            Grouping::File => &origin.file,
+            Grouping::Source => &origin.source,
         };
-        Split::of(&group, self.dev_share, self.test_share)
+        Split::of(group, self.dev_share, self.test_share)
     }
 }
 

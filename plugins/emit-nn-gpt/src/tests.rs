@@ -325,6 +325,18 @@ fn a_group_stays_on_its_side_and_shares_are_met_on_the_average() {
     assert!((0..10_000).zip(&sides).all(|(number, side)| *side != Split::Test || grown(number)));
 }
 
+/// The same as those of the datasets that `netquarry export` writes; the host's tests have these paths, too.
+#[test]
+fn sides_of_files_are_those_of_datasets() {
+    for (path, side) in [
+        ("timm/layers/drop.py", Split::Train),
+        ("netquarry/2.py", Split::Dev),
+        ("timm/layers/gather_excite.py", Split::Test),
+    ] {
+        assert_eq!(Split::of(path, 0.1, 0.1), side, "{path}");
+    }
+}
+
 #[test]
 fn identifiers_are_those_of_pythons_uuid5() {
     // uuid.uuid5(uuid.NAMESPACE_URL, "urn:netquarry:chat:full:a:b.C\nimport torch")

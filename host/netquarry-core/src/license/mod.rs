@@ -6,6 +6,7 @@
 
 pub mod copyright;
 pub mod policy;
+mod sentences;
 mod texts;
 
 use std::collections::BTreeSet;
@@ -18,51 +19,6 @@ const AMBIGUOUS: [&str; 7] = ["agpl", "bsd", "gnu gpl v2", "gnu gpl v3", "gpl", 
 
 /// Words that say nothing about which licence it is.
 const FILLERS: [&str; 6] = ["the", "license", "licence", "version", "software", "public"];
-
-/// What heads of files say in a sentence, in lower case and with single blanks, and the licence that it means: no corpus
-/// of licence texts has these. A sentence that contains another one stands before it.
-const SENTENCES: [(&str, &str); 22] = [
-    (
-        "dual licensed under the terms of the apache license, version 2.0, and the bsd license",
-        "Apache-2.0 OR LicenseRef-BSD",
-    ),
-    ("licensed under the apache license, version 2.0", "Apache-2.0"),
-    ("licensed under the apache 2.0 license", "Apache-2.0"),
-    ("under the terms of the apache license, version 2.0", "Apache-2.0"),
-    ("licensed under the mit license", "MIT"),
-    ("licensed under the terms of the mit license", "MIT"),
-    ("licensed under the bsd 2-clause license", "BSD-2-Clause"),
-    ("licensed under the bsd 3-clause license", "BSD-3-Clause"),
-    ("licensed under the bsd-3-clause license", "BSD-3-Clause"),
-    ("agpl-3.0 license", "AGPL-3.0-only"),
-    ("creative commons attribution-noncommercial 4.0", "CC-BY-NC-4.0"),
-    ("creative commons attribution-noncommercial-sharealike 4.0", "CC-BY-NC-SA-4.0"),
-    ("without an express license agreement from nvidia corporation is strictly prohibited", "LicenseRef-NVIDIA"),
-    ("nvidia source code license", "LicenseRef-NVIDIA-Source-Code"),
-    ("licensed under the sapiens2 license", "LicenseRef-Sapiens2"),
-    ("original licence: idea license 1.0", "LicenseRef-IDEA-1.0"),
-    (
-        "gnu affero general public license as published by the free software foundation, either version 3 of the license, or (at your option) any later version",
-        "AGPL-3.0-or-later",
-    ),
-    (
-        "gnu lesser general public license as published by the free software foundation, either version 3 of the license, or (at your option) any later version",
-        "LGPL-3.0-or-later",
-    ),
-    (
-        "gnu lesser general public license as published by the free software foundation, either version 2.1 of the license, or (at your option) any later version",
-        "LGPL-2.1-or-later",
-    ),
-    (
-        "gnu general public license as published by the free software foundation, either version 3 of the license, or (at your option) any later version",
-        "GPL-3.0-or-later",
-    ),
-    (
-        "gnu general public license as published by the free software foundation, either version 2 of the license, or (at your option) any later version",
-        "GPL-2.0-or-later",
-    ),
-    ("gnu general public license version 2 as published by the free software foundation", "GPL-2.0-only"),
-];
 
 /// The SPDX expression in its canonical form: identifiers as SPDX spells them, deprecated ones of GNU replaced,
 /// operands sorted and each once. `None` where `text` is not an expression.
@@ -99,14 +55,8 @@ pub fn of_header_by(text: &str, of_notice: impl Fn(&str) -> Option<String>) -> O
 
 /// What a notice states, by the texts of licences and by the sentences that heads of files have instead.
 pub fn of_notice(notice: &str) -> Option<String> {
-    let mut found: BTreeSet<Term> = texts::within(notice).iter().map(|identifier| meant(identifier)).collect();
-    let mut words = notice.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
-    for (sentence, license) in SENTENCES {
-        if words.contains(sentence) {
-            words = words.replace(sentence, "");
-            found.insert(meant(license));
-        }
-    }
+    let named = sentences::named_in(notice);
+    let found: BTreeSet<Term> = texts::within(notice).iter().chain(&named).map(|statement| meant(statement)).collect();
     (!found.is_empty()).then(|| Term::join(Operator::And, found).to_string())
 }
 
@@ -340,10 +290,6 @@ mod tests {
         ];
         for (text, expected) in cases {
             assert_eq!(of_header(text).as_deref(), expected, "{text}");
-        }
-        for (sentence, license) in SENTENCES {
-            let expected = expression(license);
-            assert_eq!(of_header(&format!("# {sentence}\n")), expected, "{sentence}");
         }
     }
 

@@ -41,6 +41,10 @@ pub enum NotListable {
     Unknown(String),
     #[error("`{0}` is an expression of several licences: list each of them by itself")]
     Several(String),
+    #[error(
+        "`{0}` does not say whether later versions are meant, which are licences of their own: list `{0}-only`, `{0}-or-later` or both"
+    )]
+    Versions(String),
 }
 
 impl ListedLicense {
@@ -62,6 +66,9 @@ impl std::str::FromStr for ListedLicense {
             return Ok(Self(text.to_owned()));
         }
         let Some(canonical) = expression(text) else { return Err(NotListable::Unknown(text.to_owned())) };
+        if canonical.strip_suffix("-only") == Some(text) {
+            return Err(NotListable::Versions(text.to_owned()));
+        }
         let count = Expression::parse(&canonical).map_or(0, |expression| expression.requirements().count());
         if count == 1 { Ok(Self(canonical)) } else { Err(NotListable::Several(text.to_owned())) }
     }
@@ -228,7 +235,7 @@ mod tests {
     #[test]
     fn who_allows_a_licence_takes_it_off_the_other_lists() {
         let policy = policy("", "GPL-3.0-only", "AGPL-3.0-only", Rule::Ask);
-        let policy = policy.allowing(listed("GPL-3.0, AGPL-3.0-only"));
+        let policy = policy.allowing(listed("GPL-3.0-only, AGPL-3.0-only"));
         assert_eq!(told(&policy, "AGPL-3.0-only AND GPL-3.0-only"), "allowed");
         assert_eq!(told(&policy, "MIT"), "Asked: MIT");
         assert_eq!(policy.contradiction(), None);
@@ -241,6 +248,7 @@ mod tests {
             assert_eq!(text.parse::<ListedLicense>(), Err(NotListable::Unknown(text.to_owned())));
         }
         assert_eq!("MIT OR ISC".parse::<ListedLicense>(), Err(NotListable::Several("MIT OR ISC".to_owned())));
+        assert_eq!("GPL-3.0".parse::<ListedLicense>(), Err(NotListable::Versions("GPL-3.0".to_owned())));
         let twice = policy("MIT, ISC", "Zlib", "ISC", Rule::Allow);
         assert_eq!(twice.contradiction().map(ListedLicense::name), Some("ISC"));
     }

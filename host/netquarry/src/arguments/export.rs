@@ -111,7 +111,8 @@ pub struct VerifyArguments {
     #[arg(value_hint = ValueHint::AnyPath, env = "NETQUARRY_OUT")]
     pub path: Option<PathBuf>,
 
-    /// Validate the bundles of a library again, each up to the level of its record, and compare the outcomes.
+    /// Validate the bundles of a library again, all up to the highest level that any of them was tried at, and compare the
+    /// outcomes that their records have.
     #[arg(long)]
     pub verdicts: bool,
 

@@ -9,7 +9,6 @@ use super::Ending;
 use crate::arguments::{DatasetArguments, ExportCommand, LibraryInput, SbomArguments, TableArguments};
 use crate::console::{Console, Format};
 use crate::export::output::{self, WrittenFile};
-use crate::export::tally::Tally;
 use crate::export::{self, Exported, dataset, sbom};
 use crate::problem::Problem;
 use crate::quantity::{human_bytes, human_count, human_things};
@@ -22,9 +21,12 @@ type Folder<'a> = dyn Fn(Option<&PathBuf>) -> Result<PathBuf, Problem> + 'a;
 struct Written<'a> {
     files: &'a [WrittenFile],
     blocks: usize,
-    with_code: usize,
-    /// By the reason for which code is not there.
-    code_left_out: &'a BTreeMap<String, usize>,
+    /// Absent for a bill of materials, which has no code of any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    with_code: Option<usize>,
+    /// By the reason for which code is not there; absent likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code_left_out: Option<&'a BTreeMap<String, usize>>,
     /// Blocks that could not be read.
     unreadable: usize,
 }
@@ -57,7 +59,7 @@ pub(super) fn export(command: &ExportCommand, folder: &Folder<'_>, console: &Con
     };
     let is_code = !matches!(command, ExportCommand::Sbom(_));
     match console.format {
-        Format::Json => console.print_json(&written(&exported, unreadable))?,
+        Format::Json => console.print_json(&written(&exported, is_code, unreadable))?,
         Format::Human => console.print(&human(&exported, is_code))?,
     }
     Ok(ending(unreadable))
@@ -67,9 +69,14 @@ fn ending(unreadable: usize) -> Ending {
     if unreadable == 0 { Ending::Done } else { Ending::Incomplete }
 }
 
-fn written<'a>(Exported { files, tally }: &'a Exported, unreadable: usize) -> Written<'a> {
-    let Tally { blocks, with_code, left_out, .. } = tally;
-    Written { files, blocks: *blocks, with_code: *with_code, code_left_out: left_out, unreadable }
+fn written<'a>(Exported { files, tally }: &'a Exported, is_code: bool, unreadable: usize) -> Written<'a> {
+    Written {
+        files,
+        blocks: tally.blocks,
+        with_code: is_code.then_some(tally.with_code),
+        code_left_out: is_code.then_some(&tally.left_out),
+        unreadable,
+    }
 }
 
 fn human(Exported { files, tally }: &Exported, is_code: bool) -> String {
@@ -85,4 +92,21 @@ fn human(Exported { files, tally }: &Exported, is_code: bool) -> String {
         text += &format!("  code left out of {}: {reason}\n", human_things(*count, "block"));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{json, to_value};
+
+    use super::*;
+    use crate::export::tally::Tally;
+
+    #[test]
+    fn of_a_bill_nothing_is_said_about_code() {
+        let exported = Exported { files: Vec::new(), tally: Tally { blocks: 2, ..Tally::default() } };
+        let told = |is_code| to_value(written(&exported, is_code, 0)).unwrap();
+        assert_eq!(told(false), json!({"files": [], "blocks": 2, "unreadable": 0}));
+        let of_code = json!({"files": [], "blocks": 2, "with_code": 0, "code_left_out": {}, "unreadable": 0});
+        assert_eq!(told(true), of_code);
+    }
 }

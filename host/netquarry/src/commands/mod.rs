@@ -32,7 +32,7 @@ use crate::console::{Console, Verbosity};
 use crate::course::Stage;
 use crate::driver::fetch;
 use crate::interrupt;
-use crate::library::run_record::CorpusOrigin;
+use crate::library::run_record::{CorpusOrigin, RunRecord};
 use crate::problem::Problem;
 
 /// Chooses what of the log is shown, as `tracing_subscriber` reads it: `netquarry=debug`.
@@ -95,7 +95,8 @@ fn perform(arguments: &Arguments, console: &Console) -> Result<Ending, Problem> 
         Command::Emit(stage) => run::emit(&settings(&stage.pipeline)?, console),
         Command::Extract(extract) => {
             let settings = settings(&extract.pipeline)?;
-            extract::extract(extract, &of_library(settings.clone(), &settings.out, console)?, console)
+            let settings = as_the_library_was_made(of_library(settings.clone(), &settings.out, console)?)?;
+            extract::extract(extract, &settings, console)
         }
         Command::Show(show) => show::show(show, &out_folder(global, show.out.as_ref())?, console),
         Command::Audit(audit) => {
@@ -150,7 +151,7 @@ fn of_library(settings: Settings, library: &Path, console: &Console) -> Result<S
         console.status(
             "Using",
             &format!(
-                "the corpus {}{} of the library in `{}`; --corpus names another",
+                "the corpus {}{} of the library in `{}`",
                 origin.corpus,
                 replaced.collect::<String>(),
                 library.display()
@@ -160,6 +161,20 @@ fn of_library(settings: Settings, library: &Path, console: &Console) -> Result<S
     let mut sources = origin.sources;
     sources.extend(settings.sources);
     Ok(Settings { corpus: origin.corpus, sources, ..settings })
+}
+
+/// The settings of a command that adds to the library in its output folder: where nobody asks for levels, blocks are tried
+/// as high as those of the library and pass its gate; where nobody asks for emitters, they are those of the library, for all
+/// of it is described anew.
+fn as_the_library_was_made(mut settings: Settings) -> Result<Settings, Problem> {
+    let Some(manner) = RunRecord::read(&settings.out)?.and_then(|record| record.manner) else { return Ok(settings) };
+    if !settings.level_was_asked_for && !settings.gate_was_asked_for {
+        (settings.level, settings.gate) = (settings.level.max(manner.level), manner.gate);
+    }
+    if !settings.emitters_were_asked_for {
+        settings.plugins.emit = manner.emitters;
+    }
+    Ok(settings)
 }
 
 /// The command line without the program's name, for the record.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use netquarry_core::record::BlockRecord;
+use netquarry_core::record::{BlockRecord, SourceRecord};
 use netquarry_core::source::Source;
 use netquarry_core::verdict::Level;
 use netquarry_plugin::{BlockAnswer, EmittedFile, Placement, SpecEmitter};
@@ -61,8 +61,8 @@ pub fn files<'a>(context: &'a Context<'_>, library: &Library<'a, '_>) -> Result<
     let required = serde_json::to_string_pretty(&required).expect("names and versions are plain text");
     add(required::FILE_NAME.to_owned(), required + "\n");
     let is_kept = |record: &BlockRecord| is_promoted(record, library.gate) && !is_removed(record);
-    let kept = records.small().iter().filter(|record| is_kept(record));
-    add(notice::FILE_NAME.to_owned(), notice::text(kept, &|source, path| license_text(library.fetched, source, path)));
+    let license_text = |source: &SourceRecord, path: &str| license_text(library.fetched, source, path);
+    add(notice::FILE_NAME.to_owned(), notice::text(records.whole_where(is_kept), &license_text)?);
     let names: Vec<String> = library.sources.iter().map(source_name).collect();
     let page = report::Page { corpus: library.corpus, sources: &names, findings: &findings, records: records.small() };
     add(report::FILE_NAME.to_owned(), report::html(&page));
@@ -104,8 +104,10 @@ fn known(fetched: &FetchedSource) -> KnownSource {
 }
 
 /// A licence file of a source of the corpus, as far as it is text.
-fn license_text(fetched: &[FetchedSource], source: &str, path: &str) -> Option<String> {
-    let snapshot = &fetched.iter().find(|fetched| fetched.snapshot.source.name == source)?.snapshot;
+fn license_text(fetched: &[FetchedSource], source: &SourceRecord, path: &str) -> Option<String> {
+    let is_same =
+        |known: &Source| known.name == source.name && known.version == source.version && known.commit == source.commit;
+    let snapshot = &fetched.iter().find(|fetched| is_same(&fetched.snapshot.source))?.snapshot;
     let file = snapshot.licenses.iter().find(|file| file.path == path)?;
     snapshot.read_path(&file.path).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -16,7 +16,7 @@ use crate::course::{Clock, Stage, Stopwatch};
 use crate::library::folder::OutputFolder;
 use crate::library::manifest;
 use crate::library::records::Records;
-use crate::library::run_record::{Contents, RunRecord, State, now};
+use crate::library::run_record::{Contents, Manner, RunRecord, State, now};
 use crate::problem::Problem;
 
 /// What to do with a name that several blocks bear.
@@ -96,13 +96,15 @@ pub fn extract(
     let (files, _) = super::files(context, &fetched, &plugins, &environment, &records, &texts)?;
     made.stages.extend([validated.course, emitting.stop("file", files.len(), 0)]);
     let record = RunRecord::begin(arguments, settings.threads);
-    let (earlier, origin) = folder.run_record().map(|earlier| (earlier.extracted, earlier.origin)).unwrap_or_default();
+    let earlier = folder.run_record().map(|earlier| (earlier.extracted, earlier.origin, earlier.manner));
+    let (earlier, origin, manner) = earlier.unwrap_or_default();
     let new = extracted.records.iter().map(|record| record.block.clone());
     let all: BTreeSet<String> = earlier.into_iter().chain(new).collect();
     let record = RunRecord {
         extracted: all.into_iter().collect(),
         // Blocks of another corpus do not make it the library's.
         origin: Some(origin.map_or_else(|| fetch::origin(settings), Ok)?),
+        manner: manner.or_else(|| Some(Manner::of(settings))),
         state: State::Extended,
         ended: Some(now()),
         environment: Some(environment.described()),

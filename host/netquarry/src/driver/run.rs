@@ -18,7 +18,7 @@ use crate::findings::Findings;
 use crate::library::folder::{Changes, OutputFolder};
 use crate::library::manifest;
 use crate::library::records::Details;
-use crate::library::run_record::{Contents, RunRecord, State, now};
+use crate::library::run_record::{Contents, Manner, RunRecord, State, now};
 use crate::problem::Problem;
 use crate::quantity::human_things;
 use crate::summary::{Summary, places};
@@ -45,7 +45,8 @@ pub fn run(context: &Context<'_>, arguments: Vec<String>) -> Result<Summary, Pro
         None => {
             let record = RunRecord::begin(arguments, settings.threads);
             let origin = Some(fetch::origin(settings)?);
-            afresh(context, &folder, start, RunRecord { origin, ..record }, &clock)
+            let manner = Some(Manner::of(settings));
+            afresh(context, &folder, start, RunRecord { origin, manner, ..record }, &clock)
         }
     }
 }

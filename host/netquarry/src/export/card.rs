@@ -21,6 +21,7 @@ pub struct Card<'a> {
     pub sizes: &'a BTreeMap<Split, Size>,
     pub required: &'a [Required],
     pub policy: CodePolicy,
+    pub notice_sha256: &'a str,
 }
 
 /// The YAML at the head of a card, as the Hub reads it.
@@ -33,6 +34,8 @@ pub struct FrontMatter {
     pub tags: Vec<String>,
     pub configs: Vec<Config>,
     pub dataset_info: DatasetInfo,
+    /// Of the notice beside the card; a key of our own.
+    pub notice_sha256: String,
 }
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -96,6 +99,9 @@ const HUB_LICENSES: [&str; 17] = [
     "Zlib",
 ];
 
+/// What it has for all others.
+const OTHER: &str = "other";
+
 /// The text of a card.
 pub fn text(card: &Card<'_>) -> String {
     let yaml = serde_saphyr::to_string(&front_matter(card)).expect("the head of a card is plain");
@@ -143,6 +149,7 @@ fn front_matter(card: &Card<'_>) -> FrontMatter {
         tags: words(&["code", "pytorch", "neural-networks", TAG]),
         configs: vec![Config { config_name: "default".to_owned(), data_files: card.sizes.keys().map(file).collect() }],
         dataset_info: DatasetInfo { splits: card.sizes.iter().map(info).collect() },
+        notice_sha256: card.notice_sha256.to_owned(),
     }
 }
 
@@ -158,22 +165,28 @@ fn title(card: &Card<'_>) -> String {
     }
 }
 
-/// The identifiers of the Hub for all licences that stand in these expressions; `other` where it has none.
-fn hub_licenses(expressions: &BTreeSet<String>) -> Vec<String> {
-    let parsed = expressions.iter().filter_map(|text| Expression::parse_mode(text, ParseMode::STRICT).ok());
-    let names: BTreeSet<String> = parsed
-        .flat_map(|expression| {
-            expression.requirements().map(|each| hub_license(&each.req.license.to_string())).collect::<Vec<_>>()
-        })
-        .collect();
-    if names.is_empty() { vec!["other".to_owned()] } else { names.into_iter().collect() }
+/// The identifiers of the Hub for all licences that stand in these expressions; `other` where it has none, or where an
+/// expression is not known.
+pub fn hub_licenses(expressions: &BTreeSet<Option<String>>) -> Vec<String> {
+    let names: BTreeSet<String> =
+        expressions.iter().flat_map(|expression| hub_licenses_of(expression.as_deref())).collect();
+    if names.is_empty() { vec![OTHER.to_owned()] } else { names.into_iter().collect() }
+}
+
+fn hub_licenses_of(expression: Option<&str>) -> Vec<String> {
+    match expression.map(|text| Expression::parse_mode(text, ParseMode::STRICT)) {
+        Some(Ok(expression)) => {
+            expression.requirements().map(|each| hub_license(&each.req.license.to_string())).collect()
+        }
+        Some(Err(_)) | None => vec![OTHER.to_owned()],
+    }
 }
 
 fn hub_license(identifier: &str) -> String {
     match HUB_NAMES.iter().find(|(spdx, _)| *spdx == identifier) {
         Some((_, hub)) => (*hub).to_owned(),
         None if HUB_LICENSES.contains(&identifier) => identifier.to_lowercase(),
-        None => "other".to_owned(),
+        None => OTHER.to_owned(),
     }
 }
 
@@ -228,17 +241,22 @@ fn levels(card: &Card<'_>) -> String {
 }
 
 fn origins(card: &Card<'_>) -> String {
-    let mut text = "## Sources\n\n| source | version | where | licences of its definitions | blocks with code of it \
+    let mut text =
+        "## Sources\n\n| source | version | where | licences of its definitions | blocks with definitions of it \
                     |\n|---|---|---|---|---:|\n"
-        .to_owned();
+            .to_owned();
     for (name, source) in &card.tally.sources {
-        let listed = card.required.iter().find(|each| each.role == Role::Source && each.name == *name);
-        let own = source.version.as_deref().or(source.commit.as_deref());
-        let version = own.or_else(|| listed?.version.as_deref()).unwrap_or("-");
-        let url = listed.and_then(|listed| listed.url.as_deref()).unwrap_or("-");
-        let licenses: Vec<&str> = source.licenses.iter().map(String::as_str).collect();
+        let listed = || card.required.iter().find(|each| each.role == Role::Source && each.name == *name);
+        let version = match source.record {
+            Some(_) => source.version(),
+            None => listed().and_then(|listed| listed.version.as_deref()),
+        };
+        let version = version.unwrap_or("-");
+        // Not where it was fetched from: of a folder that is a path of whoever exports.
+        let origin = source.record.as_ref().and_then(|record| record.origin.as_deref()).unwrap_or("-");
+        let licenses: Vec<&str> = source.licenses.iter().map(|license| known(license.as_deref())).collect();
         let licenses = if licenses.is_empty() { "-".to_owned() } else { licenses.join(", ") };
-        let _ = writeln!(text, "| {name} | {version} | {url} | {licenses} | {} |", human_count(source.blocks));
+        let _ = writeln!(text, "| {name} | {version} | {origin} | {licenses} | {} |", human_count(source.blocks));
     }
     text.push('\n');
     text
@@ -248,7 +266,8 @@ fn terms(card: &Card<'_>) -> String {
     let tally = card.tally;
     let mut text =
         "## Terms\n\nBlocks stay under the licences of their upstream: `license` is an SPDX expression, the \
-                    conjunction over all definitions of\na block, and the head of each file names its source.\n"
+                    conjunction over all definitions of\na block, and the head of each file names its source. `NOTICE` has whom the copyright is of and the texts of the\nlicences; it \
+                    goes with whatever you pass on.\n"
             .to_owned();
     text.push_str(match card.policy {
         CodePolicy::Permissive => {
@@ -260,7 +279,7 @@ fn terms(card: &Card<'_>) -> String {
     });
     let _ = writeln!(text, "{} with code.\n\n| licence | blocks |\n|---|---:|", human_things(tally.with_code, "block"));
     for (license, count) in &tally.licenses {
-        let _ = writeln!(text, "| {} | {} |", license.as_deref().unwrap_or("not known"), human_count(*count));
+        let _ = writeln!(text, "| {} | {} |", known(license.as_deref()), human_count(*count));
     }
     if !tally.left_out.is_empty() {
         text.push_str("\n| code left out because | blocks |\n|---|---:|\n");
@@ -270,6 +289,10 @@ fn terms(card: &Card<'_>) -> String {
     }
     text.push('\n');
     text
+}
+
+fn known(license: Option<&str>) -> &str {
+    license.unwrap_or("not known")
 }
 
 fn loading(card: &Card<'_>) -> String {
@@ -286,18 +309,28 @@ fn loading(card: &Card<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use netquarry_core::source::SourceKind;
+
     use super::*;
+    use crate::export::tally::tests::{record, source};
 
     #[test]
     fn a_card_says_what_is_there_and_is_read_back() {
         let mut records = crate::findings::tests::library();
         records.retain(super::super::blocks::is_promoted);
         let mut tally = Tally::default();
-        for record in &records {
+        for record in &mut records {
+            record.sources = vec![source(&record.source.name, SourceKind::Pypi, "https://pypi.org/simple/")];
             tally.add(record, CodePolicy::Permissive.refusal(record.license.as_deref()).as_deref());
         }
         let sizes = [Split::Train, Split::Dev].map(|split| (split, Size { rows: 1, bytes: 1000 })).into();
-        let text = text(&Card { tally: &tally, sizes: &sizes, required: &[], policy: CodePolicy::Permissive });
+        let text = text(&Card {
+            tally: &tally,
+            sizes: &sizes,
+            required: &[],
+            policy: CodePolicy::Permissive,
+            notice_sha256: "0a",
+        });
         insta::assert_snapshot!(text.replace(env!("CARGO_PKG_VERSION"), "VERSION"));
         let head = read(&text).expect("it is ours");
         let counts: Vec<(&str, usize)> =
@@ -307,10 +340,58 @@ mod tests {
     }
 
     #[test]
+    fn a_card_names_origins_but_no_folder_and_tells_of_licences_that_are_not_known() {
+        let mut known = record();
+        known.license = Some("MIT".to_owned());
+        let mut tally = Tally::default();
+        for record in [known, record()] {
+            tally.add(&record, None);
+        }
+        let sizes = [(Split::Train, Size { rows: 2, bytes: 1000 })].into();
+        let required = [folder("mine", "/home/me/mine")];
+        let text = text(&Card {
+            tally: &tally,
+            sizes: &sizes,
+            required: &required,
+            policy: CodePolicy::All,
+            notice_sha256: "0a",
+        });
+        assert_eq!(read(&text).expect("it is ours").license, ["mit", "other"]);
+        for line in [
+            "| mine | - | - | MIT | 2 |",
+            "| vision | 1.2 | https://pypi.org/project/vision-full/ | BSD-3-Clause | 2 |",
+            "| yolov5 | 1.2 | https://github.com/Ultralytics/yolov5.git | not known, AGPL-3.0-only | 2 |",
+            "| not known | 1 |",
+        ] {
+            assert!(text.lines().any(|each| each == line), "{line} is not in\n{text}");
+        }
+        assert!(!text.contains("/home/me"), "{text}");
+    }
+
+    /// What `required_repos.json` says of a folder.
+    fn folder(name: &str, path: &str) -> Required {
+        Required {
+            name: name.to_owned(),
+            role: Role::Source,
+            basis: None,
+            imports: Vec::new(),
+            version: None,
+            declared: Vec::new(),
+            url: Some(path.to_owned()),
+            swhid: None,
+            license: None,
+            blocks: 2,
+        }
+    }
+
+    #[test]
     fn licences_have_the_names_of_the_hub() {
-        let names = |expressions: &[&str]| hub_licenses(&expressions.iter().map(|text| (*text).to_owned()).collect());
+        let known = |expression: &&str| Some((*expression).to_owned());
+        let names = |expressions: &[&str]| hub_licenses(&expressions.iter().map(known).collect());
         assert_eq!(names(&["Apache-2.0 AND BSD-3-Clause", "MIT"]), ["apache-2.0", "bsd-3-clause", "mit"]);
         assert_eq!(names(&["AGPL-3.0-only", "LicenseRef-NVIDIA"]), ["agpl-3.0", "other"]);
+        assert_eq!(names(&["MIT", "see LICENSE"]), ["mit", "other"]);
         assert_eq!(names(&[]), ["other"]);
+        assert_eq!(hub_licenses(&[None, Some("MIT".to_owned())].into()), ["mit", "other"]);
     }
 }

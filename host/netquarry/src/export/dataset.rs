@@ -5,7 +5,6 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use netquarry_core::record::BlockRecord;
 use sha2::{Digest as _, Sha256};
 
 use super::blocks::{self, Block};
@@ -16,10 +15,13 @@ use super::tally::Tally;
 use super::terms::CodePolicy;
 use super::{Exported, push};
 use crate::curation::Split;
+use crate::library::notice;
 use crate::problem::Problem;
 
 /// The card's name in the folder.
 pub const CARD: &str = "README.md";
+
+const NO_NOTICE: &str = "what is passed on has to say whose it is: `netquarry emit` writes the notice anew";
 
 /// What a side of the split is called in datasets.
 pub fn name(split: Split) -> &'static str {
@@ -35,10 +37,10 @@ pub fn path(split: Split) -> String {
     format!("data/{}-00000-of-00001.parquet", name(split))
 }
 
-/// The side of a block: that of its upstream file, by the file's path alone. So the blocks of a file are on one side, with
+/// The side of the blocks of an upstream file, by the file's path alone. So the blocks of a file are on one side, with
 /// those of the same file in a fork of its repository, and what is added to a library moves none.
-pub fn split(record: &BlockRecord) -> Split {
-    Split::of_digest(Sha256::digest(record.source.path.as_bytes()).into())
+pub fn split(path: &str) -> Split {
+    Split::of_digest(Sha256::digest(path.as_bytes()).into())
 }
 
 /// Writes the promoted blocks of a library as a dataset. A block that cannot be read goes to `damaged` and is left out.
@@ -53,6 +55,9 @@ pub fn export(
 ) -> Result<Exported, Problem> {
     refuse_foreign(folder)?;
     let required = blocks::required(library)?;
+    let place = library.join(notice::FILE_NAME);
+    let terms = fs::read_to_string(&place)
+        .map_err(|error| Problem::io("read the notice of the library", &place, error).help(NO_NOTICE))?;
     let mut sides = Sides { folder, policy, tables: BTreeMap::new() };
     let mut tally = Tally::default();
     for block in blocks::blocks(library)? {
@@ -63,7 +68,10 @@ pub fn export(
     }
     let sizes = sides.tables.iter().map(|(split, table)| (*split, table.size())).collect();
     let mut files = sides.finish()?;
-    let text = card::text(&Card { tally: &tally, sizes: &sizes, required: &required, policy });
+    let notice = output::write(&folder.join(notice::FILE_NAME), &terms)?;
+    let text =
+        card::text(&Card { tally: &tally, sizes: &sizes, required: &required, policy, notice_sha256: &notice.sha256 });
+    files.push(notice);
     files.push(output::write(&folder.join(CARD), &text)?);
     Ok(Exported { files, tally })
 }
@@ -77,7 +85,7 @@ struct Sides<'a> {
 
 impl Sides<'_> {
     fn push(&mut self, tally: &mut Tally, block: &Block) -> Result<(), Problem> {
-        let split = split(&block.record);
+        let split = split(&block.record.source.path);
         if !self.tables.contains_key(&split) {
             let place = self.folder.join(path(split));
             let table = Table::begin(NewFile::begin(&place)?, place.display().to_string(), self.policy)?;
@@ -125,6 +133,18 @@ fn refuse_foreign(folder: &Path) -> Result<(), Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// `emit-nn-gpt` has the same paths in its tests, so that nobody trains on what somebody else tests with.
+    #[test]
+    fn sides_of_files_are_those_of_chat_records() {
+        for (path, side) in [
+            ("timm/layers/drop.py", Split::Train),
+            ("netquarry/2.py", Split::Dev),
+            ("timm/layers/gather_excite.py", Split::Test),
+        ] {
+            assert_eq!(split(path), side, "{path}");
+        }
+    }
 
     #[test]
     fn a_folder_that_is_not_ours_is_refused() {

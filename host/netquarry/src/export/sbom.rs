@@ -18,14 +18,14 @@ use cyclonedx_bom::models::property::{Properties, Property};
 use cyclonedx_bom::models::tool::Tools;
 use cyclonedx_bom::prelude::NormalizedString;
 use netquarry_core::license;
-use netquarry_core::record::BlockRecord;
+use netquarry_core::record::{BlockRecord, SourceRecord};
 use netquarry_core::source::SourceKind;
 use purl::GenericPurlBuilder;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::blocks::{self, Block};
-use super::tally::{self, Tally};
+use super::tally::{self, SourceTally, Tally};
 use crate::library::distribution_name::{distribution_name, normalised};
 use crate::library::required::{Basis, Required, Role};
 use crate::problem::Problem;
@@ -127,8 +127,6 @@ struct Parts {
     required: Vec<Required>,
     tally: Tally,
     blocks: Vec<Component>,
-    /// The kinds of sources that have blocks.
-    kinds: BTreeMap<String, SourceKind>,
     /// The names of distributions that blocks import, by normalised name.
     requirements: BTreeMap<String, String>,
     /// What each block depends on, by reference.
@@ -137,8 +135,7 @@ struct Parts {
 
 impl Parts {
     fn add(&mut self, Block { record, .. }: &Block) {
-        self.tally.add(record, None);
-        self.kinds.insert(record.source.name.clone(), record.source.kind);
+        self.tally.add_record(record);
         let mut needed: BTreeSet<String> = tally::sources(record).into_iter().map(source_reference).collect();
         for requirement in &record.requirements {
             let name = distribution_name(requirement);
@@ -168,38 +165,32 @@ impl Parts {
         [on(LIBRARY, all)].into_iter().chain(of_blocks).chain(leaves.map(|leaf| on(&leaf, Vec::new()))).collect()
     }
 
-    fn listed(&self, role: Role, name: &str) -> Option<&Required> {
-        self.required.iter().find(|each| each.role == role && normalised(&each.name) == normalised(name))
-    }
-
     fn source(&self, name: &str) -> Component {
         let tally = &self.tally.sources[name];
-        let listed = self.listed(Role::Source, name);
-        let of_list = || listed.and_then(|listed| listed.version.clone());
-        let version = tally.version.clone().or_else(|| tally.commit.clone()).or_else(of_list);
-        let url = listed.and_then(|listed| listed.url.as_deref());
-        let kind = self.kinds.get(name).copied();
-        let swhid = listed.and_then(|listed| listed.swhid.clone());
-        let stated = listed.and_then(|listed| listed.license.as_deref()).map(license::stated);
-        let of_definitions = license::conjunction(tally.licenses.iter().map(|license| Some(license.as_str())));
+        let SourceTally { licenses, record, .. } = tally;
+        let record = record.as_ref();
+        let swhid = record.and_then(|record| record.revision.clone());
+        // Without those that are not known it would say too little.
+        let of_definitions = license::conjunction(licenses.iter().map(Option::as_deref));
         let properties = [
             Some(("netquarry:role", "source".to_owned())),
-            kind.map(|kind| ("netquarry:kind", kind.name().to_owned())),
+            record.map(|record| ("netquarry:kind", record.kind.name().to_owned())),
             swhid.map(|swhid| ("netquarry:swhid", swhid)),
             of_definitions.map(|license| ("netquarry:licenses-of-definitions", license)),
         ];
         Component {
-            version: version.as_deref().map(NormalizedString::new),
-            purl: purl_of_source(name, version.as_deref(), kind, url),
-            licenses: stated.as_deref().map(licenses),
-            external_references: url.and_then(|url| reference(kind, url)),
+            version: tally.version().map(NormalizedString::new),
+            purl: record.and_then(purl_of_source),
+            licenses: record.and_then(|record| record.license.as_deref()).map(self::licenses),
+            external_references: record.and_then(reference),
             properties: Some(properties_of(properties.into_iter().flatten())),
             ..Component::new(Classification::Library, name, "", Some(source_reference(name)))
         }
     }
 
     fn requirement(&self, name: &str) -> Component {
-        let listed = self.listed(Role::Requirement, name);
+        let is_it = |each: &&Required| each.role == Role::Requirement && normalised(&each.name) == normalised(name);
+        let listed = self.required.iter().find(is_it);
         let version = listed.and_then(|listed| listed.version.as_deref());
         // Nothing but the name of an import tells of an assumed one: there may be another distribution of that name.
         let basis = listed.and_then(|listed| listed.basis);
@@ -263,30 +254,23 @@ fn requirement_reference(name: &str) -> String {
     format!("requirement:{}", normalised(name))
 }
 
-fn reference(kind: Option<SourceKind>, url: &str) -> Option<ExternalReferences> {
-    let kind = match kind {
-        Some(SourceKind::Local) => return None,
-        Some(SourceKind::Git) => ExternalReferenceType::Vcs,
-        Some(SourceKind::Pypi) | None => ExternalReferenceType::Distribution,
+fn reference(source: &SourceRecord) -> Option<ExternalReferences> {
+    let kind = match source.kind {
+        SourceKind::Local => return None,
+        SourceKind::Git => ExternalReferenceType::Vcs,
+        SourceKind::Pypi => ExternalReferenceType::Distribution,
     };
-    let url = Uri::try_from(url.to_owned()).ok()?;
+    let url = Uri::try_from(source.url.clone()?).ok()?;
     Some(ExternalReferences(vec![ExternalReference::new(kind, Reference::Url(url))]))
 }
 
-/// Of a source that has blocks, or else of one of which only helpers are there, by what its URL looks like.
-fn purl_of_source(name: &str, version: Option<&str>, kind: Option<SourceKind>, url: Option<&str>) -> Option<Purl> {
-    match kind {
-        Some(SourceKind::Git) => purl_of_repository(name, version?, url),
-        Some(SourceKind::Local) => None,
-        Some(SourceKind::Pypi) => purl_of_distribution(project(url).unwrap_or(name), version),
-        None => project(url).and_then(|name| purl_of_distribution(name, version)),
+/// Of a distribution by its own name: a corpus may call it otherwise.
+fn purl_of_source(source: &SourceRecord) -> Option<Purl> {
+    match source.kind {
+        SourceKind::Git => purl_of_repository(&source.name, source.commit.as_deref()?, source.url.as_deref()),
+        SourceKind::Pypi => purl_of_distribution(source.distribution.as_deref()?, source.version.as_deref()),
+        SourceKind::Local => None,
     }
-}
-
-/// `timm` of `https://pypi.org/simple/timm/`: a corpus may call a source otherwise.
-fn project(url: Option<&str>) -> Option<&str> {
-    let (_, project) = url?.trim_end_matches('/').rsplit_once("/simple/")?;
-    (!project.is_empty() && !project.contains('/')).then_some(project)
 }
 
 fn purl_of_distribution(name: &str, version: Option<&str>) -> Option<Purl> {
@@ -324,27 +308,72 @@ fn built(builder: GenericPurlBuilder<String>) -> Option<Purl> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::export::tally::tests::{record, source};
 
     #[test]
     fn sources_and_distributions_have_package_urls() {
-        let of = |name, version, kind, url| purl_of_source(name, version, kind, url).map(|purl| purl.to_string());
-        let pypi = Some(SourceKind::Pypi);
+        let of = |kind, url| purl_of_source(&source("net", kind, url)).map(|purl| purl.to_string());
+        let commit = "c".repeat(40);
         assert_eq!(
-            of("vision", Some("0.29.2"), pypi, Some("https://pypi.org/simple/torchvision/")).as_deref(),
-            Some("pkg:pypi/torchvision@0.29.2")
+            of(SourceKind::Pypi, "https://pypi.org/simple/net/").as_deref(),
+            Some("pkg:pypi/net-full@1.2"),
+            "it is by the name of the distribution"
         );
         assert_eq!(
-            of("timm", Some("1"), None, Some("https://pypi.org/simple/timm/")).as_deref(),
-            Some("pkg:pypi/timm@1")
+            of(SourceKind::Git, "https://github.com/Ultralytics/yolov5.git"),
+            Some(format!("pkg:github/ultralytics/yolov5@{commit}"))
         );
-        let git = Some(SourceKind::Git);
-        assert_eq!(
-            of("yolov5", Some("abc"), git, Some("https://github.com/Ultralytics/yolov5.git")).as_deref(),
-            Some("pkg:github/ultralytics/yolov5@abc")
-        );
-        let elsewhere = of("net", Some("abc"), git, Some("https://example.org/net.git")).expect("it has one");
-        assert!(elsewhere.starts_with("pkg:generic/net@abc?vcs_url=git%2Bhttps"), "{elsewhere}");
-        assert_eq!(of("mine", None, Some(SourceKind::Local), Some("/tmp/mine")), None);
+        let elsewhere = of(SourceKind::Git, "https://example.org/net.git").expect("it has one");
+        assert!(elsewhere.starts_with(&format!("pkg:generic/net@{commit}?vcs_url=git%2Bhttps")), "{elsewhere}");
+        assert_eq!(of(SourceKind::Local, "/tmp/simple/mine"), None);
+    }
+
+    #[test]
+    fn sources_are_what_records_say_of_them() {
+        let mut parts = Parts::default();
+        parts.add(&Block { record: record(), code: String::new() });
+        let commit = "c".repeat(40);
+        let expected = [
+            "mine - - - kind=local licenses-of-definitions=MIT".to_owned(),
+            "vision 1.2 pkg:pypi/vision-full@1.2 distribution:https://pypi.org/simple/vision/ kind=pypi \
+             licenses-of-definitions=BSD-3-Clause"
+                .to_owned(),
+            // The licence of one of its definitions is not known.
+            format!(
+                "yolov5 1.2 pkg:github/ultralytics/yolov5@{commit} vcs:https://github.com/Ultralytics/yolov5.git \
+                 kind=git swhid=swh:1:rev:{commit}"
+            ),
+        ];
+        assert_eq!(["mine", "vision", "yolov5"].map(|name| line(&parts.source(name))), expected);
+        assert_eq!(parts.tally.with_code, 0, "a bill has no code");
+    }
+
+    #[test]
+    fn nothing_is_guessed_of_a_source_that_no_record_describes() {
+        let mut record = record();
+        record.sources.clear();
+        let mut parts = Parts::default();
+        parts.add(&Block { record, code: String::new() });
+        assert_eq!(line(&parts.source("mine")), "mine - - - licenses-of-definitions=MIT");
+    }
+
+    /// Name, version, package URL, reference and properties of a source.
+    fn line(source: &Component) -> String {
+        let mut references = source.external_references.iter().flat_map(|references| &references.0);
+        let reference = references.next().map(|each| format!("{}:{}", each.external_reference_type, each.url));
+        let known = [
+            source.version.as_ref().map(ToString::to_string),
+            source.purl.as_ref().map(ToString::to_string),
+            reference,
+        ];
+        let known = known.into_iter().map(|each| each.unwrap_or_else(|| "-".to_owned()));
+        let properties = source
+            .properties
+            .iter()
+            .flat_map(|properties| &properties.0)
+            .map(|property| format!("{}={}", property.name.trim_start_matches("netquarry:"), property.value));
+        let properties = properties.filter(|property| !property.starts_with("role="));
+        [source.name.to_string()].into_iter().chain(known).chain(properties).collect::<Vec<_>>().join(" ")
     }
 
     #[test]

@@ -5,50 +5,72 @@ use std::fmt::Write as _;
 
 use netquarry_core::license::copyright;
 use netquarry_core::record::{BlockRecord, SourceRecord};
+use netquarry_core::source::SourceKind;
+
+use crate::problem::Problem;
 
 /// Its name in the output folder.
 pub const FILE_NAME: &str = "NOTICE";
 
 const LINE: &str = "--------------------------------------------------------------------------------\n";
 
-/// The text of a licence file of a source, by the source's name and the file's path; `None` where it is not at hand.
-pub type LicenseTexts<'a> = dyn Fn(&str, &str) -> Option<String> + 'a;
+/// The text of a licence file of a source, by the file's path; `None` where it is not at hand for this version.
+pub type LicenseTexts<'a> = dyn Fn(&SourceRecord, &str) -> Option<String> + 'a;
 
 /// A source with all that the blocks have of it.
-struct Origin<'a> {
-    source: &'a SourceRecord,
+struct Origin {
+    source: SourceRecord,
     blocks: usize,
     copyright: BTreeSet<String>,
-    license_files: BTreeSet<&'a str>,
+    license_files: BTreeSet<String>,
+    /// Files of which something is used and that state another licence than the source, by that licence.
+    others: BTreeMap<Option<String>, BTreeSet<String>>,
 }
 
 /// The notice for the blocks that are kept.
-pub fn text<'a>(kept: impl Iterator<Item = &'a BlockRecord>, texts: &LicenseTexts<'_>) -> String {
+///
+/// # Errors
+/// A record cannot be read.
+pub fn text(
+    kept: impl Iterator<Item = Result<BlockRecord, Problem>>,
+    texts: &LicenseTexts<'_>,
+) -> Result<String, Problem> {
     let mut blocks = 0;
     // Two versions of a source may stand in one library, where blocks were added to it later.
-    let mut origins: BTreeMap<(&str, String), Origin<'_>> = BTreeMap::new();
+    let mut origins: BTreeMap<(String, String), Origin> = BTreeMap::new();
     for record in kept {
+        let record = record?;
         blocks += 1;
         for source in &record.sources {
-            let new = || Origin { source, blocks: 0, copyright: BTreeSet::new(), license_files: BTreeSet::new() };
-            let origin = origins.entry((source.name.as_str(), version(source))).or_insert_with(new);
+            let new = || Origin {
+                source: source.clone(),
+                blocks: 0,
+                copyright: BTreeSet::new(),
+                license_files: BTreeSet::new(),
+                others: BTreeMap::new(),
+            };
+            let origin = origins.entry((source.name.clone(), version(source))).or_insert_with(new);
             origin.blocks += 1;
+            let definitions = record.closure.iter().filter(|closed| closed.source() == source.name);
+            for closed in definitions.filter(|closed| closed.license != source.license) {
+                origin.others.entry(closed.license.clone()).or_default().insert(closed.path.clone());
+            }
             origin.copyright.extend(source.copyright.iter().cloned());
-            origin.license_files.extend(source.license_files.iter().map(String::as_str));
+            origin.license_files.extend(source.license_files.iter().cloned());
         }
     }
     let mut collected = Collected::default();
     let sections: Vec<String> = origins.into_values().map(|origin| section(origin, texts, &mut collected)).collect();
     let mut text = format!(
         "This folder holds blocks of neural networks ({blocks}) that NetQuarry assembled from the sources below, whose\n\
-         authors hold the copyright in them. The first lines of each file name its licence, and manifest.jsonl says\n\
-         of every definition which lines of which file it is, under which licence, and what was changed.\n\n"
+         authors hold the copyright in them. The first lines of each block name its licence, and its record says of\n\
+         every definition which lines of which file it is, under which licence, and what was changed.\n\n"
     );
     text.extend(sections);
     for (number, license) in (1..).zip(&collected.texts) {
         let _ = write!(text, "{LINE}Licence text {number}\n{LINE}\n{}\n\n", license.trim_matches('\n'));
     }
-    text
+    Ok(text)
 }
 
 /// Distinct licence texts, in the order in which they were met.
@@ -69,23 +91,31 @@ impl Collected {
     }
 }
 
-fn section(mut origin: Origin<'_>, texts: &LicenseTexts<'_>, collected: &mut Collected) -> String {
-    let source = origin.source;
+fn section(mut origin: Origin, texts: &LicenseTexts<'_>, collected: &mut Collected) -> String {
+    let source = &origin.source;
     let mut text = format!("{LINE}{} {}", source.name, version(source));
     text.truncate(text.trim_end().len());
     let _ = write!(text, "\n{LINE}\n");
     let mut line = |name: &str, value: &str| {
         let _ = writeln!(text, "{name:<10}{value}");
     };
-    for (name, value) in [("Origin", &source.origin), ("Fetched", &source.url), ("Revision", &source.revision)] {
+    // Where a folder lies is nobody else's business.
+    let fetched = source.url.as_ref().filter(|_| source.kind != SourceKind::Local);
+    for (name, value) in
+        [("Origin", source.origin.as_ref()), ("Fetched", fetched), ("Revision", source.revision.as_ref())]
+    {
         if let Some(value) = value {
             line(name, value);
         }
     }
     line("Licence", source.license.as_deref().unwrap_or("not known"));
+    for (license, files) in &origin.others {
+        let license = license.as_deref().unwrap_or("not known");
+        files.iter().for_each(|file| line("Licence", &format!("{license} for what is from {file}")));
+    }
     line("Blocks", &origin.blocks.to_string());
     for path in &origin.license_files {
-        let known = texts(&source.name, path);
+        let known = texts(source, path);
         origin.copyright.extend(known.iter().flat_map(|text| copyright::of_text(text)));
         match known {
             Some(known) => line("Text", &format!("{path}: licence text {}", collected.number(known))),
@@ -112,7 +142,7 @@ fn version(source: &SourceRecord) -> String {
 
 #[cfg(test)]
 mod tests {
-    use netquarry_core::source::SourceKind;
+    use netquarry_core::record::ClosureRecord;
 
     use super::*;
 
@@ -134,6 +164,20 @@ mod tests {
         }
     }
 
+    fn closed(definition: &str, path: &str, license: Option<&str>) -> ClosureRecord {
+        ClosureRecord {
+            definition: definition.to_owned(),
+            path: path.to_owned(),
+            lines: [1, 2],
+            sha1: "0".repeat(40),
+            swhid: format!("swh:1:cnt:{}", "0".repeat(40)),
+            license: license.map(str::to_owned),
+            needed_by: None,
+            reference: None,
+            confidence: None,
+        }
+    }
+
     #[test]
     fn every_source_stands_there_once_and_every_text_once() {
         let [mut first, mut second] = [0, 1].map(|place| crate::findings::tests::library().remove(place));
@@ -149,11 +193,16 @@ mod tests {
             ..source("mine", &[], &["COPYING"])
         };
         second.sources = vec![commit, source("timm", &["Copyright 2020 A", "Copyright 2021 B"], &["LICENSE"])];
-        let texts = |source: &str, _: &str| match source {
+        second.closure = vec![
+            closed("timm:timm.layers.A", "timm/layers/a.py", Some("MIT")),
+            closed("timm:timm.layers.B", "timm/layers/b.py", Some("GPL-3.0-or-later")),
+            closed("mine:mine.C", "mine/c.py", None),
+        ];
+        let texts = |source: &SourceRecord, _: &str| match source.name.as_str() {
             "timm" => Some("MIT License\n\nCopyright (c) 2019 Somebody\n\nPermission is granted.\n".to_owned()),
             "vision" => Some("MIT  License\r\nCopyright (c) 2019 Somebody\r\nPermission is granted.".to_owned()),
             _ => None,
         };
-        insta::assert_snapshot!(text([&first, &second].into_iter(), &texts));
+        insta::assert_snapshot!(text([Ok(first), Ok(second)].into_iter(), &texts).unwrap());
     }
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use netquarry_core::record::BlockRecord;
 use netquarry_core::source::{Source, SourceKind};
+use netquarry_core::swhid::{CoreSwhid, ObjectType};
 use serde::{Deserialize, Serialize};
 
 use super::distribution_name::{distribution_name, normalised};
@@ -154,7 +155,7 @@ fn of_source(records: &Records, known: &Known<'_>, name: String, blocks: usize) 
         version: version.or_else(|| commit.clone()),
         declared: Vec::new(),
         url: source.and_then(|source| source.url.clone()),
-        swhid: commit.map(|commit| format!("swh:1:rev:{commit}")),
+        swhid: commit.and_then(|commit| Some(CoreSwhid::of_git(ObjectType::Revision, &commit)?.to_string())),
         license: source.and_then(|source| source.license.clone()),
         name,
         blocks,

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use netquarry_core::verdict::Tier;
+use netquarry_core::verdict::{Level, Tier};
 use netquarry_corpus::load;
 use serde::{Deserialize, Serialize};
 
+use crate::configuration::Settings;
 use crate::course::Course;
 use crate::problem::Problem;
 
@@ -59,6 +60,9 @@ pub struct RunRecord {
     /// What the blocks were taken from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<CorpusOrigin>,
+    /// How blocks were validated and described.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub manner: Option<Manner>,
     /// The interpreter and torch that the blocks were validated with.
     pub environment: Option<serde_json::Value>,
     /// When each source was fetched, RFC 3339, by its name; what lies on this machine is read when the run starts.
@@ -112,6 +116,22 @@ impl CorpusOrigin {
         };
         let sources = self.sources.into_iter().map(|(name, path)| (name, self.folder.join(path))).collect();
         Self { corpus, sources, folder: folder.to_owned() }
+    }
+}
+
+/// What a run was asked for that a block which is added later should have as well.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manner {
+    pub level: Level,
+    pub gate: Level,
+    /// By name, or by file.
+    pub emitters: Vec<String>,
+}
+
+impl Manner {
+    /// What these settings ask for.
+    pub fn of(settings: &Settings) -> Self {
+        Self { level: settings.level, gate: settings.gate, emitters: settings.plugins.emit.clone() }
     }
 }
 
@@ -172,6 +192,7 @@ impl RunRecord {
             machine: Machine::this(threads),
             arguments,
             origin: None,
+            manner: None,
             environment: None,
             retrieved: BTreeMap::new(),
             installed: Vec::new(),

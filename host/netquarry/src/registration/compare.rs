@@ -24,10 +24,33 @@ pub enum Outcome {
     Same,
     /// The implementation is none of the spec.
     Differs,
-    /// It was not seen.
+    /// The spec demands it, and it was not seen.
     Unknown,
-    /// It is another, which the spec leaves free.
+    /// The spec leaves it free: it is another, or was not seen.
     Free,
+}
+
+/// What all comparisons come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Conclusion {
+    /// All that the spec demands was seen, and nothing differs.
+    Fits,
+    Differs,
+    /// Nothing that was seen differs, and something that the spec demands was not seen.
+    Unseen,
+}
+
+/// What comparisons come to; one that differs says more than any that could not be made.
+pub fn conclusion(comparisons: &[Comparison]) -> Conclusion {
+    let any = |outcome| comparisons.iter().any(|each| each.outcome == outcome);
+    if any(Outcome::Differs) {
+        Conclusion::Differs
+    } else if any(Outcome::Unknown) {
+        Conclusion::Unseen
+    } else {
+        Conclusion::Fits
+    }
 }
 
 /// Everything that the spec says and that can be compared.
@@ -140,8 +163,8 @@ fn holds(what: &str, expected: Option<bool>, found: Option<bool>) -> Option<Comp
     let outcome = match (expected?, found) {
         (true, None) => Outcome::Unknown,
         (true, Some(false)) => Outcome::Differs,
-        (true, Some(true)) | (false, Some(false) | None) => Outcome::Same,
-        (false, Some(true)) => Outcome::Free,
+        (true, Some(true)) | (false, Some(false)) => Outcome::Same,
+        (false, Some(true) | None) => Outcome::Free,
     };
     Some(comparison(what, outcome, told(expected?), found.map_or("it was not seen", told)))
 }
@@ -277,5 +300,47 @@ mod tests {
         let compared = compare(&spec(), &Verdict::default());
         assert_eq!(compared.len(), 1);
         assert_eq!(compared[0].outcome, Outcome::Differs);
+        assert_eq!(conclusion(&compared), Conclusion::Differs);
+    }
+
+    /// As where the file ends its process, or runs out of time, once it has run forward.
+    #[test]
+    fn what_is_demanded_and_was_not_seen_fits_no_spec() {
+        let mut verdict = verdict();
+        verdict.evidence.trials = None;
+        let compared = compare(&spec(), &verdict);
+        let with = |outcome| {
+            compared.iter().filter(|each| each.outcome == outcome).map(|each| each.what.as_str()).collect::<Vec<_>>()
+        };
+        let unknown = [
+            "outputs for x.0 = 1",
+            "outputs for x.0 = 3",
+            "outputs for x.1 = 9",
+            "batch independence",
+            "types of outputs for float64",
+        ];
+        assert_eq!(with(Outcome::Unknown), unknown);
+        assert_eq!(with(Outcome::Free), ["another device", "parameters"]);
+        assert_eq!(conclusion(&compared), Conclusion::Unseen);
+    }
+
+    #[test]
+    fn what_the_spec_says_nothing_of_need_not_be_seen() {
+        let mut spec = spec();
+        spec.invariants.sizes.clear();
+        spec.invariants.dtypes.clear();
+        spec.invariants.batch_independent = None;
+        let mut verdict = verdict();
+        verdict.evidence.trials = None;
+        assert_eq!(conclusion(&compare(&spec, &verdict)), Conclusion::Fits);
+        spec.invariants.deterministic = Some(true);
+        assert_eq!(conclusion(&compare(&spec, &verdict)), Conclusion::Unseen);
+    }
+
+    #[test]
+    fn what_differs_outweighs_what_was_not_seen() {
+        let compared = compare(&spec(), &verdict());
+        assert!(compared.iter().any(|each| each.outcome == Outcome::Unknown));
+        assert_eq!(conclusion(&compared), Conclusion::Differs);
     }
 }

@@ -49,7 +49,7 @@ pub use sites::Site;
 /// The version of how reports are judged. Raise it with every change to `challenge`, `classify`, `follow`, `judge`,
 /// `observation`, `parity`, `pool`, `scrub`, `study` or `taint`, or to what [`netquarry_core::taint`] looks for, after which the same
 /// reports give another verdict: verdicts that were kept before are then reached anew.
-pub const VALIDATION_VERSION: u32 = 14;
+pub const VALIDATION_VERSION: u32 = 15;
 
 /// One bundle to validate.
 #[derive(Clone, Debug)]

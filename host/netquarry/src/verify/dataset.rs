@@ -3,13 +3,14 @@
 use std::fs;
 use std::path::Path;
 
-use super::library::{unreadable, walk};
+use super::library::{digest_of_file, unreadable, walk};
 use super::table::Rows;
 use super::{Check, Report};
 use crate::curation::Split;
 use crate::export::blocks::place;
 use crate::export::card::{self, FrontMatter};
 use crate::export::dataset::{CARD, name};
+use crate::library::notice;
 
 /// Checks the dataset in a folder.
 pub fn verify(folder: &Path) -> Report {
@@ -29,12 +30,29 @@ pub fn verify(folder: &Path) -> Report {
     for split in &head.dataset_info.splits {
         side(folder, &head, &split.name, split.num_examples, &mut rows, &mut report);
     }
+    let stated = card::hub_licenses(&rows.licenses_of_code);
+    // A table that cannot be read to its end has licences that nobody has seen.
+    if report.faults() == 0 && head.license != stated {
+        let what =
+            format!("Its `license` is {}, and that of the code is {}", head.license.join(", "), stated.join(", "));
+        report.find(Check::Card, CARD, None, what);
+    }
+    notice(folder, &head, &mut report);
     let files = head.configs.iter().flat_map(|config| &config.data_files);
-    let named: Vec<&str> = files.map(|file| file.path.as_str()).chain([CARD]).collect();
+    let named: Vec<&str> = files.map(|file| file.path.as_str()).chain([CARD, notice::FILE_NAME]).collect();
     for path in walk(folder).into_iter().filter(|path| !named.contains(&path.as_str())) {
         report.find(Check::UnrecordedFile, path, None, "The card does not name this file");
     }
     report
+}
+
+/// Checks that the notice is the one that the card names.
+fn notice(folder: &Path, head: &FrontMatter, report: &mut Report) {
+    match digest_of_file(&folder.join(notice::FILE_NAME)) {
+        Ok(digest) if digest == head.notice_sha256 => {}
+        Ok(_) => report.find(Check::ChangedFile, notice::FILE_NAME, None, "It is not the notice that the card names"),
+        Err(error) => unreadable(report, notice::FILE_NAME, None, &error),
+    }
 }
 
 /// Checks the table of a side.

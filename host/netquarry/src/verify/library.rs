@@ -7,12 +7,12 @@ use std::path::Path;
 
 use netquarry_core::license;
 use netquarry_core::record::{BlockRecord, ClosureRecord};
-use netquarry_core::swhid::{InvalidSwhid, ObjectType, Swhid};
+use netquarry_core::swhid::{CoreSwhid, InvalidSwhid, ObjectType, Qualifiers, Swhid};
 use netquarry_core::verdict::Verdict;
 use sha2::{Digest as _, Sha256};
 
 use super::upstream::Upstream;
-use super::{Check, Report, is_swhid_of_content, specs};
+use super::{Check, Report, specs};
 use crate::export::blocks::{place, sha256};
 use crate::library::folder::hexadecimal;
 use crate::library::manifest;
@@ -63,8 +63,8 @@ struct Records<'a> {
     upstream: &'a Upstream,
     identities: BTreeSet<String>,
     files: Bundles,
-    /// The identifier that the first record of a file has, by the file's SHA-1.
-    swhids: HashMap<String, String>,
+    /// What is said first of a file, by its SHA-1.
+    swhids: HashMap<String, CoreSwhid>,
 }
 
 impl<'a> Records<'a> {
@@ -105,8 +105,8 @@ impl<'a> Records<'a> {
             self.bundle(place, record, bundle, report);
         }
         level(place, record, report);
+        self.definitions(place, record, report);
         self.swhid(place, record, report);
-        definitions(place, record, report);
         licenses(place, record, report);
     }
 
@@ -143,51 +143,67 @@ impl<'a> Records<'a> {
     }
 
     fn swhid(&mut self, place: &str, record: &BlockRecord, report: &mut Report) {
-        let block = Some(record.block.as_str());
         report.count("swhids", 1);
-        if !is_swhid_of_content(&record.swhid) {
-            let what = format!("`{}` is no identifier of a content", record.swhid);
-            return report.find(Check::Swhid, place, block, what);
+        let source = &record.source;
+        let content = record.swhid.parse::<CoreSwhid>().ok().filter(|core| core.object == ObjectType::Content);
+        let checked = match content {
+            Some(core) => self.content(core, [&source.name, &source.path, &source.sha1], report),
+            None => Err(format!("`{}` is no identifier of a content", record.swhid)),
+        };
+        if let Err(what) = checked {
+            report.find(Check::Swhid, place, Some(&record.block), what);
         }
-        let upstream = self.upstream.swhid(&record.source);
+    }
+
+    /// Every definition says by itself which lines of which file it is, and of which source.
+    fn definitions(&mut self, place: &str, record: &BlockRecord, report: &mut Report) {
+        report.count("definitions", record.closure.len());
+        for closed in &record.closure {
+            let checked = definition(record, closed)
+                .and_then(|core| self.content(core, [closed.source(), &closed.path, &closed.sha1], report));
+            if let Err(what) = checked {
+                let what = format!("`{}`: {what}", closed.definition);
+                report.find(Check::Swhid, place, Some(&record.block), what);
+            }
+        }
+    }
+
+    /// Compares an identifier with that of upstream's file, by source, path and SHA-1, or else with what was said of the
+    /// same file before.
+    fn content(&mut self, stated: CoreSwhid, file: [&str; 3], report: &mut Report) -> Result<(), String> {
+        let upstream = self.upstream.swhid(file);
         if upstream.is_some() {
             report.count("swhids compared with upstream's file", 1);
         }
-        let first = self.swhids.entry(record.source.sha1.clone()).or_insert_with(|| record.swhid.clone());
-        let (expected, whose) = match &upstream {
+        let first = *self.swhids.entry(file[2].to_owned()).or_insert(stated);
+        let (expected, whose) = match upstream {
             Some(swhid) => (swhid, "upstream's file has"),
-            None => (&*first, "an earlier record of the same file has"),
+            None => (first, "the same file has elsewhere"),
         };
-        if *expected != record.swhid {
-            report.find(Check::Swhid, place, block, format!("It says {}, and {whose} {expected}", record.swhid));
-        }
+        if expected == stated { Ok(()) } else { Err(format!("It says {stated}, and {whose} {expected}")) }
     }
 }
 
-/// Every definition says by itself which lines of which file it is, and of which source.
-fn definitions(place: &str, record: &BlockRecord, report: &mut Report) {
-    let block = Some(record.block.as_str());
-    report.count("definitions", record.closure.len());
-    for closed in &record.closure {
-        if let Err(what) = definition(record, closed) {
-            report.find(Check::Swhid, place, block, format!("`{}`: {what}", closed.definition));
-        }
-    }
-}
-
-fn definition(record: &BlockRecord, closed: &ClosureRecord) -> Result<(), String> {
+/// The content that a definition is in.
+fn definition(record: &BlockRecord, closed: &ClosureRecord) -> Result<CoreSwhid, String> {
     let swhid: Swhid = closed.swhid.parse().map_err(|error: InvalidSwhid| error.to_string())?;
     let [first, last] = closed.lines;
-    let lines = Some((first, (last != first).then_some(last)));
     let source = record.sources.iter().find(|source| source.name == closed.source());
     let Some(source) = source else {
         return Err(format!("the record does not say what the source `{}` is", closed.source()));
     };
-    let is_in_place = swhid.core.object == ObjectType::Content
-        && swhid.qualifiers.path.as_deref() == Some(&format!("/{}", closed.path))
-        && swhid.qualifiers.lines == lines
-        && swhid.qualifiers.origin == source.origin;
-    if is_in_place { Ok(()) } else { Err(format!("{} does not name its file, lines or source", closed.swhid)) }
+    let expected = Qualifiers {
+        origin: source.origin.clone(),
+        visit: None,
+        anchor: source.revision.as_ref().or(source.directory.as_ref()).and_then(|anchor| anchor.parse().ok()),
+        path: Some(format!("/{}", closed.path)),
+        lines: Some((first, (last != first).then_some(last))),
+    };
+    if swhid.core.object == ObjectType::Content && swhid.qualifiers == expected {
+        Ok(swhid.core)
+    } else {
+        Err(format!("{} does not name its file, lines or source", closed.swhid))
+    }
 }
 
 /// The level of a record follows from its outcomes.
@@ -289,7 +305,7 @@ pub(super) fn unreadable(report: &mut Report, place: &str, block: Option<&str>, 
     }
 }
 
-fn digest_of_file(path: &Path) -> io::Result<String> {
+pub(super) fn digest_of_file(path: &Path) -> io::Result<String> {
     let mut hash = Sha256::new();
     io::copy(&mut File::open(path)?, &mut hash)?;
     Ok(hexadecimal(&hash.finalize()))

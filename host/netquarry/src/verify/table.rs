@@ -11,7 +11,6 @@ use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use parquet::record::reader::RowIter;
 use parquet::record::{Field, Row};
 use parquet::schema::types::Type;
-use sha2::{Digest as _, Sha256};
 
 use super::{Check, Report, is_swhid_of_content};
 use crate::curation::Split;
@@ -27,6 +26,8 @@ const COLUMNS: [&str; 8] = ["id", "path", "swhid", "license", "sha256", "lines",
 #[derive(Default)]
 pub(super) struct Rows {
     identities: BTreeSet<String>,
+    /// Of the blocks whose code is there.
+    pub(super) licenses_of_code: BTreeSet<Option<String>>,
 }
 
 /// Checks a table by itself.
@@ -78,7 +79,9 @@ impl Rows {
         if stated(FORM_KEY).as_deref() != Some(FORM) {
             return Err(format!("its metadata do not say `{FORM_KEY}: {FORM}`"));
         }
-        let policy = stated(CODE_KEY).and_then(|name| CodePolicy::named(&name)).unwrap_or(CodePolicy::All);
+        let policy = stated(CODE_KEY).and_then(|name| CodePolicy::named(&name));
+        let policy =
+            policy.ok_or_else(|| format!("its metadata do not say for which licences it has code, as `{CODE_KEY}`"))?;
         let projection = projection(about.schema()).map_err(|error| error.to_string())?;
         let rows = RowIter::from_file_into(Box::new(reader)).project(Some(projection));
         let mut count = 0;
@@ -110,10 +113,13 @@ impl Rows {
         if let Some(license) = row.license.as_deref().filter(|license| license::expression(license).is_none()) {
             report.find(Check::License, place, block, format!("`{license}` is no SPDX expression"));
         }
-        let own = Split::of_digest(Sha256::digest(row.path.as_bytes()).into());
+        let own = crate::export::dataset::split(&row.path);
         if side.is_some_and(|side| side != own) {
             let own = crate::export::dataset::name(own);
             report.find(Check::Split, place, block, format!("Blocks of `{}` are for {own}", row.path));
+        }
+        if row.code.is_some() {
+            self.licenses_of_code.insert(row.license.clone());
         }
         code(row, place, policy, report);
     }
@@ -121,11 +127,16 @@ impl Rows {
 
 fn code(row: &Checked, place: &str, policy: CodePolicy, report: &mut Report) {
     let block = Some(row.id.as_str());
+    let refusal = policy.refusal(row.license.as_deref());
     let Some(code) = &row.code else {
-        if row.left_out.is_none() {
-            report.find(Check::Code, place, block, "There is no code, and no reason why");
-        }
-        return;
+        let what = match (&row.left_out, refusal) {
+            (Some(_), Some(_)) => return,
+            (None, _) => "There is no code, and no reason why".to_owned(),
+            (Some(reason), None) => {
+                format!("There is no code because {reason}, and `--code {}` has it", policy.name())
+            }
+        };
+        return report.find(Check::Code, place, block, what);
     };
     report.count("codes", 1);
     if sha256(code.as_bytes()) != row.sha256 {
@@ -137,7 +148,7 @@ fn code(row: &Checked, place: &str, policy: CodePolicy, report: &mut Report) {
     }
     if row.left_out.is_some() {
         report.find(Check::Code, place, block, "There is code, and a reason why it is left out");
-    } else if let Some(reason) = policy.refusal(row.license.as_deref()) {
+    } else if let Some(reason) = refusal {
         let what = format!("There is code that `--code {}` leaves out: {reason}", policy.name());
         report.find(Check::Code, place, block, what);
     }
@@ -217,7 +228,9 @@ mod tests {
             assert_eq!(found(&[record], Ok(CODE)), expected, "case {number}");
         }
         assert_eq!(found(&[record(), record()], Ok(CODE)), [Check::Duplicate]);
-        assert_eq!(found(&[record()], Err("its licence is not known")), []);
+        assert_eq!(found(&[record()], Err("its licence is not known")), [Check::Code]);
+        let unknown = BlockRecord { license: None, ..record() };
+        assert_eq!(found(&[unknown], Err("its licence is not known")), []);
     }
 
     #[test]
@@ -228,7 +241,7 @@ mod tests {
         let mut table = Table::begin(NewFile::begin(&place).unwrap(), "-".to_owned(), CodePolicy::All).unwrap();
         table.push(Written { record: &record, code: Ok(CODE) }).unwrap();
         table.finish().unwrap();
-        let own = crate::export::dataset::split(&record);
+        let own = crate::export::dataset::split(&record.source.path);
         let other = Split::ALL.into_iter().find(|split| *split != own);
         for (side, count) in [(Some(own), 0), (None, 0), (other, 1)] {
             Rows::default().table(&place, "-", side, &mut report).unwrap();

@@ -4,7 +4,6 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::Path;
 
-use netquarry_core::record::RecordSource;
 use netquarry_core::swhid::CoreSwhid;
 use netquarry_corpus::corpus::Corpus;
 use netquarry_corpus::fetch::{self, FetchOptions};
@@ -14,8 +13,8 @@ use netquarry_corpus::snapshot::Snapshot;
 #[derive(Default)]
 pub struct Upstream {
     snapshots: Vec<Snapshot>,
-    /// By source and path: each file is read once.
-    known: RefCell<HashMap<(String, String, String), Option<String>>>,
+    /// By source, path and SHA-1: each file is read once.
+    known: RefCell<HashMap<[String; 3], Option<CoreSwhid>>>,
 }
 
 impl Upstream {
@@ -26,21 +25,14 @@ impl Upstream {
         Self { snapshots: snapshots.collect(), known: RefCell::default() }
     }
 
-    /// How many sources there are.
-    pub fn sources(&self) -> usize {
-        self.snapshots.len()
+    /// The identifier of a file, by its source, path and SHA-1; none where that very file is not at hand.
+    pub fn swhid(&self, file: [&str; 3]) -> Option<CoreSwhid> {
+        *self.known.borrow_mut().entry(file.map(str::to_owned)).or_insert_with(|| self.read(file))
     }
 
-    /// The identifier of the file that a record is of; none where that very file is not at hand.
-    pub fn swhid(&self, source: &RecordSource) -> Option<String> {
-        let key = (source.name.clone(), source.path.clone(), source.sha1.clone());
-        self.known.borrow_mut().entry(key).or_insert_with(|| self.read(source)).clone()
-    }
-
-    fn read(&self, source: &RecordSource) -> Option<String> {
-        let snapshot = self.snapshots.iter().find(|snapshot| snapshot.source.name == source.name)?;
-        let file =
-            snapshot.files.iter().find(|file| file.path == source.path && file.digest.to_string() == source.sha1)?;
-        snapshot.read(file).ok().map(|bytes| CoreSwhid::of_content(&bytes).to_string())
+    fn read(&self, [source, path, sha1]: [&str; 3]) -> Option<CoreSwhid> {
+        let snapshot = self.snapshots.iter().find(|snapshot| snapshot.source.name == source)?;
+        let file = snapshot.files.iter().find(|file| file.path == path && file.digest.to_string() == sha1)?;
+        snapshot.read(file).ok().map(|bytes| CoreSwhid::of_content(&bytes))
     }
 }

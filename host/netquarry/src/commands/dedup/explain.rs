@@ -148,10 +148,11 @@ impl Distance {
         }
     }
 
-    /// As a table and a few lines.
-    pub(in crate::commands) fn told(&self, console: &Console) -> String {
+    /// As a table and a few lines, in which the two are A and B; first which is which.
+    pub(in crate::commands) fn told(&self, [first, second]: [&str; 2], console: &Console) -> String {
         let Self { equal_code, lexical, structural } = self;
-        let mut text = String::new();
+        let strong = console.out_style(STRONG);
+        let mut text = format!("{strong}A{strong:#}  {first}\n{strong}B{strong:#}  {second}\n\n");
         if *equal_code {
             text.push_str("The code is the same.\n\n");
         }
@@ -256,10 +257,8 @@ fn find(models: &Models, wanted: &str, input: &Path) -> Result<Contender, Proble
 }
 
 fn text(explanation: &Explanation, console: &Console) -> String {
-    let strong = console.out_style(STRONG);
     let Explanation { first, second, distance, strategies } = explanation;
-    let mut text = format!("{strong}A{strong:#}  {first}\n{strong}B{strong:#}  {second}\n\n");
-    text.push_str(&distance.told(console));
+    let mut text = distance.told([first, second], console);
     text.push('\n');
     for Opinion { strategy, options, removes } in strategies {
         let _ = match removes {
@@ -298,5 +297,23 @@ fn says_something(value: &Value) -> bool {
         Value::Array(values) => !values.is_empty(),
         Value::Object(fields) => !fields.is_empty(),
         _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::console::{ColorChoice, Verbosity};
+
+    #[test]
+    fn columns_are_introduced() {
+        let structural =
+            Structural { equal: false, jaccard: 0.5, only_first: vec!["2 Conv2d".to_owned()], only_second: Vec::new() };
+        let lexical = vec![Lexical { normalisation: "tokens", width: 5, jaccard: 0.25, shingles: [7, 8] }];
+        let distance = Distance { equal_code: false, lexical, structural };
+        let console = Console::new(Format::Human, Verbosity::Quiet, ColorChoice::Never);
+        let told = distance.told(["mine.py", "pack:pack.Halve"], &console);
+        assert!(told.starts_with("A  mine.py\nB  pack:pack.Halve\n\n"), "{told}");
+        assert!(told.contains("in A") && told.ends_with("only A: 2 Conv2d\n"), "{told}");
     }
 }

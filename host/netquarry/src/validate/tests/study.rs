@@ -1,7 +1,7 @@
 //! Bundles with what is seen of them once they are constructed: one file of `study_cases/` each.
 //!
-//! Beside the keys of every case: `state`, `submodules`, `trials`, `batch`, `dtypes` and `other device`, each as it is told
-//! below, and compared where it is given.
+//! Beside the keys of every case: `state`, `submodules`, `layers`, `trials`, `batch`, `dtypes` and `other device`, each as it
+//! is told below, and compared where it is given.
 
 use netquarry_core::structure::{Structure, Trials, Varied};
 use netquarry_core::verdict::{Level, Verdict};
@@ -29,6 +29,7 @@ fn other_study(case: &Case, verdict: &Verdict) -> Option<String> {
     let found = [
         ("state", structure.map_or_else(|| "nothing".to_owned(), state)),
         ("submodules", structure.map_or_else(|| "nothing".to_owned(), submodules)),
+        ("layers", structure.map_or_else(|| "nothing".to_owned(), layers)),
         ("trials", sizes(&trials)),
         (
             "batch",
@@ -63,6 +64,15 @@ fn submodules(structure: &Structure) -> String {
         format!("{} {}{options}", module.path, module.class_name).trim_start().to_owned()
     };
     structure.submodules.iter().map(module).collect::<Vec<_>>().join(", ")
+}
+
+fn layers(structure: &Structure) -> String {
+    let call = |call: &netquarry_core::structure::LayerCall| {
+        let inputs: Vec<String> = call.inputs.iter().map(u32::to_string).collect();
+        let path = call.path.as_ref().map_or(String::new(), |path| format!(" {path}"));
+        format!("{}{path}({}) {:?}", call.operation, inputs.join(" "), call.shape.as_deref().unwrap_or_default())
+    };
+    structure.calls.iter().map(call).collect::<Vec<_>>().join("; ")
 }
 
 fn sizes(trials: &Trials) -> String {

@@ -22,6 +22,7 @@ def calls_of(program):
     given = {spec.arg.name for spec in program.graph_signature.input_specs if spec.kind.name == "USER_INPUT"}
     calls = []
     places = {}
+    last_call = None
     for node in program.graph_module.graph.nodes:
         sources = dict.fromkeys(places[source] for source in node.all_input_nodes if source in places)
         if node.op == "placeholder":
@@ -30,17 +31,18 @@ def calls_of(program):
         elif node.op == "output":
             add(calls, "output", None, sources, node)
         elif node.op == "call_function":
-            path, kind = layer_of(node)
-            last = calls[-1] if calls else None
+            call, path, kind = layer_of(node)
             if export.name_of(node.target) == "_operator.getitem" and sources:
                 places[node] = next(iter(sources))
-            elif path is not None and last and (last["path"], last["operation"]) == (path, kind):
+            elif call is not None and call == last_call:
                 places[node] = len(calls) - 1
+                last = calls[-1]
                 last["inputs"].extend(each for each in sources if each not in (*last["inputs"], places[node]))
                 last["shape"] = shape_of(node)
             else:
-                operation = kind if path is not None else export.name_of(node.target)
+                operation = kind if call is not None else export.name_of(node.target)
                 places[node] = add(calls, operation, path, sources, node)
+                last_call = call
     return calls
 
 
@@ -50,15 +52,16 @@ def add(calls, operation, path, sources, node):
 
 
 def layer_of(node):
-    """The path and the class of the outermost of torch's own layers in which the call stands; none where it stands in none."""
+    """The outermost of torch's own layers in which the operator stands: a key that another call of the same layer does not
+    share, its path, and its class; none where it stands in none."""
     import torch
 
-    for path, kind in (node.meta.get("nn_module_stack") or {}).values():
+    for call, (path, kind) in (node.meta.get("nn_module_stack") or {}).items():
         text = kind if isinstance(kind, str) else f"{kind.__module__}.{kind.__qualname__}"
         name = text.rpartition(".")[2]
         if text.startswith("torch.nn.") and hasattr(torch.nn, name) and name not in CONTAINERS:
-            return path, f"torch.nn.{name}"
-    return None, None
+            return call, path, f"torch.nn.{name}"
+    return None, None, None
 
 
 def shape_of(node):

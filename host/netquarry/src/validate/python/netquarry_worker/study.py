@@ -12,7 +12,7 @@ ENTRIES = 500
 MOST_ENTRIES = 10_000
 # So many outputs of a trial are told, and inputs of so many elements made.
 MOST_OUTPUTS = 16
-MOST_ELEMENTS = 1 << 20
+MOST_ELEMENTS = 1 << 21
 # Of what has more parameters no copy of another type is made.
 MOST_PARAMETERS = 1 << 26
 # Of axes of single inputs.
@@ -238,7 +238,7 @@ class Trials:
         self.reporter.send("independence", independent=all(map(is_close, first_of(before), first_of(after))))
 
     def try_axes(self, batch):
-        """Heights and widths of all inputs together, and other axes one by one, or with all others of their size."""
+        """Heights and widths of all inputs together, and other axes one by one and with all others of their size."""
         grids = {name: range(2, tensor.dim()) for name, tensor in self.tensors.items() if tensor.dim() > 3}
         grid = [(name, axis) for name, axes in grids.items() for axis in axes]
         self.try_larger("grid", grid)
@@ -248,11 +248,11 @@ class Trials:
             for axis in range(tensor.dim())
             if axis not in grids.get(name, ()) and (axis or name not in batch)
         ][:MOST_AXES]
-        fixed = {}
+        by_size = {}
         for place in single:
-            if not self.try_larger("axis", [place]):
-                fixed.setdefault(self.size(place), []).append(place)
-        for together in fixed.values():
+            self.try_larger("axis", [place])
+            by_size.setdefault(self.size(place), []).append(place)
+        for together in by_size.values():
             if len(together) > 1:
                 self.try_larger("axes", together)
 
