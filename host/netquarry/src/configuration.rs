@@ -571,7 +571,7 @@ mod tests {
 
     #[test]
     fn licences_are_ruled_by_lists_and_the_command_line_allows_more() {
-        let toml = "[licenses]\nallow = [\"MIT\"]\nask = [\"GPL-3.0\", \"ISC\"]\ndeny = [\"AGPL-3.0-only\"]\n";
+        let toml = "[licenses]\nallow = [\"MIT\"]\nask = [\"GPL-3.0-only\", \"ISC\"]\ndeny = [\"AGPL-3.0-only\"]\n";
         let held = |arguments: &[&str], license: &str| {
             let held = settings(arguments, toml).unwrap().licenses.holds_back(Some(license));
             held.map(|held| held.licenses.concat())

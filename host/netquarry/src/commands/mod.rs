@@ -167,7 +167,12 @@ fn of_library(settings: Settings, library: &Path, console: &Console) -> Result<S
 /// as high as those of the library and pass its gate; where nobody asks for emitters, they are those of the library, for all
 /// of it is described anew.
 fn as_the_library_was_made(mut settings: Settings) -> Result<Settings, Problem> {
-    let Some(manner) = RunRecord::read(&settings.out)?.and_then(|record| record.manner) else { return Ok(settings) };
+    let manner = match RunRecord::read(&settings.out) {
+        // Who names the corpus goes on with a damaged record, as its message says, and says everything else as well.
+        Err(_) if settings.corpus_was_asked_for => return Ok(settings),
+        found => found?.and_then(|record| record.manner),
+    };
+    let Some(manner) = manner else { return Ok(settings) };
     if !settings.level_was_asked_for && !settings.gate_was_asked_for {
         (settings.level, settings.gate) = (settings.level.max(manner.level), manner.gate);
     }

@@ -1,5 +1,5 @@
 # level: backward
-# layers: input x() [2, 64]; torch.nn.Linear layer(0) [2, 64]; torch.nn.Linear layer(1) [2, 64]; aten.add.Tensor(1 2) [2, 64]; output(3) []
+# layers: input x() [2, 64, 64]; torch.nn.Linear layer(0) [2, 64, 64]; torch.nn.Linear layer(1) [2, 64, 64]; aten.add.Tensor(1 2) [2, 64, 64]; output(3) []
 import torch
 from torch import nn
 
