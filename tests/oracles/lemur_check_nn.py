@@ -1,6 +1,6 @@
 """What LEMUR's own `check_nn` says of models that `emit-lemur` wrote.
 
-    lemur_check_nn.py --nn-dataset WHEEL [--metric-wheel WHEEL] [--without-pylint] [--epochs N] MODEL...
+    lemur_check_nn.py --nn-dataset WHEEL [--metric-wheel WHEEL] [--without-pylint] [--epochs N] [--images N] MODEL...
 
 `WHEEL` is nn-dataset 2.2.11 from PyPI; it has no metrics, so that `ab/nn/metric/acc.py` is taken from the wheel of 2.1.2 that
 `--metric-wheel` names, where one is given, and otherwise written here. The interpreter needs what nn-dataset imports: torch,
@@ -8,7 +8,8 @@ torchvision, datasketch, pandas<3, optuna, tqdm, scipy, psutil, einops, pycocoto
 and zstandard.
 
 `check_nn` runs in a temporary folder, offline and unchanged, with a loader of ten separable classes of images of 32 x 32
-pixels. It raises where a model is not better than chance by a fifth. Prints for each model its name, accuracy and quality as
+pixels. It raises where a model is not better than chance by a fifth, after its first epoch already: deep networks that
+normalise by what they have seen want more images than a block does. Prints for each model its name, accuracy and quality as
 JSON, or why it was not accepted; last `N models, M accepted`. Exits with 1 where one was not.
 """
 
@@ -41,7 +42,7 @@ def images_of(count, seed):
 
 
 def loader(transform_fn, task):
-    return (10,), 0.1, images_of(321, 1), images_of(100, 2)
+    return (10,), 0.1, images_of(IMAGES, 1), images_of(100, 2)
 '''
 
 METRIC = '''
@@ -90,6 +91,7 @@ def main():
     parser.add_argument("--metric-wheel", type=pathlib.Path)
     parser.add_argument("--without-pylint", action="store_true", help="much faster; the quality is then 0.0")
     parser.add_argument("--epochs", type=int, default=2)
+    parser.add_argument("--images", type=int, default=321, help="those of an epoch")
     parser.add_argument("models", nargs="+", type=pathlib.Path)
     options = parser.parse_args()
     accepted = 0
@@ -113,7 +115,7 @@ def prepare(root, options):
     (root / "README.md").touch()
     # Where this is missing, the database is downloaded.
     (root / "ab/nn/stat/train").mkdir(parents=True, exist_ok=True)
-    (root / "ab/nn/loader/synth10.py").write_text(LOADER)
+    (root / "ab/nn/loader/synth10.py").write_text(LOADER.replace("IMAGES", str(options.images)))
     metric = root / "ab/nn/metric/acc.py"
     metric.parent.mkdir(exist_ok=True)
     if options.metric_wheel:
