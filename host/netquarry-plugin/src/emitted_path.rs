@@ -1,4 +1,4 @@
-//! Which paths an emitter may return.
+//! Which paths an emitter may return, and a registry name.
 
 /// Longer names than this do not exist on common file systems.
 const COMPONENT_BYTES: usize = 255;
@@ -8,7 +8,10 @@ const PATH_BYTES: usize = 1024;
 const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];
 
 /// Checks that a path is relative, stays inside of its folder, and is a file name on every system.
-pub(crate) fn check_path(path: &str) -> Result<(), String> {
+///
+/// # Errors
+/// What is wrong with it.
+pub fn check_path(path: &str) -> Result<(), String> {
     let refuse = |why: &str| Err(format!("the path {path:?} {why}"));
     if path.is_empty() {
         return refuse("is empty");

@@ -14,13 +14,12 @@ mod call;
 mod dedup;
 mod discovery;
 mod emit;
-mod emitted_path;
+pub mod emitted_path;
 mod error;
 mod first_party;
 mod host;
 mod limits;
 mod plugin;
-mod registry;
 mod sections;
 mod shim;
 
@@ -32,5 +31,4 @@ pub use crate::first_party::{EmbeddedComponent, first_party, first_party_registr
 pub use crate::host::{HostError, HostOptions, PluginHost};
 pub use crate::limits::{Limits, PerBlock};
 pub use crate::plugin::{Description, Kind, Plugin};
-pub use crate::registry::{Location, Registry, RegistryPlugin, RegistryVersion};
 pub use crate::shim::RepoShim;

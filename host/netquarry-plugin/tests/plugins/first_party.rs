@@ -11,31 +11,13 @@ use netquarry_core::fingerprint::archive::Forgetful;
 use netquarry_core::fingerprint::blocks::CodeBlocks;
 use netquarry_core::fingerprint::shelf::InMemory;
 use netquarry_core::syntax::PARSER_STACK_BYTES;
-use netquarry_plugin::{ConfigureError, DedupStrategy, Kind, Registry, first_party, first_party_registry};
+use netquarry_plugin::{ConfigureError, DedupStrategy, Kind, first_party};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use wit_component::ComponentEncoder;
 
 use crate::sections;
 use crate::support::{embedded, emitted, host, module_class, record};
-
-#[test]
-fn every_component_loads_and_is_what_the_registry_says() {
-    let host = host();
-    let registry: Registry = serde_json::from_str(first_party_registry()).expect("the registry is in its format");
-    let embedded: Vec<&str> = first_party().iter().map(|component| component.name).collect();
-    assert_eq!(registry.plugins.keys().map(String::as_str).collect::<Vec<_>>(), embedded);
-    for component in first_party() {
-        let plugin = host.load(component.bytes).expect("a first-party component loads");
-        let listed = &registry.plugins[component.name];
-        let newest = listed.versions.last().expect("it has a version");
-        assert_eq!(plugin.description().name, component.name);
-        assert_eq!(plugin.description().kind, listed.kind);
-        assert_eq!(plugin.description().version, newest.version);
-        assert!(newest.matches(component.bytes), "{}", component.name);
-        assert!(!newest.matches(b"something else"));
-    }
-}
 
 /// What the documentation of the SDK has the author of a plugin do, without anything of this crate.
 #[test]
