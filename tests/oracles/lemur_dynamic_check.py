@@ -170,6 +170,8 @@ class Check:
         self.step = "import"
         spec = importlib.util.spec_from_file_location("model_module", self.file)
         module = importlib.util.module_from_spec(spec)
+        # As an import does, which is how LEMUR loads a model: dataclasses look their module up.
+        sys.modules[spec.name] = module
         spec.loader.exec_module(module)
         if set(module.supported_hyperparameters()) != {"lr", "momentum"}:
             raise Wrong("the hyperparameters are others")
