@@ -10,11 +10,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use sha2::{Digest, Sha256};
-use wit_component::ComponentEncoder;
 
 #[path = "src/api_version.rs"]
 #[expect(dead_code, unreachable_pub, reason = "it is a public module of the host, which reads what is written here")]
 mod api_version;
+#[path = "src/encode.rs"]
+#[expect(unreachable_pub, reason = "it is a public module of the host, which builds plugins of others so")]
+mod encode;
 #[path = "src/sections.rs"]
 mod sections;
 
@@ -47,8 +49,7 @@ fn build() -> Result<Vec<PathBuf>, Failure> {
     let mut components = Vec::new();
     for name in names {
         let module = fs::read(modules.join(format!("{}.wasm", name.replace('-', "_"))))?;
-        let mut component = ComponentEncoder::default().module(&of_one_world(&module)?)?.validate(true).encode()?;
-        api_version::stamp(&mut component, api_version::ApiVersion::CURRENT);
+        let component = encode::component(&module)?;
         let path = out.join(format!("{name}.wasm"));
         fs::write(&path, &component)?;
         components.push(Built { name, path, sha256: hexadecimal(&Sha256::digest(&component)), size: component.len() });
@@ -56,9 +57,15 @@ fn build() -> Result<Vec<PathBuf>, Failure> {
     fs::write(out.join("first_party.rs"), embedding(&components)?)?;
     fs::write(out.join("registry.json"), registry(&root.join("registry.json"), &components)?)?;
 
-    let inputs = ["plugins", "sdk/rust", "wit", "registry.json", "Cargo.toml", "Cargo.lock", "rust-toolchain.toml"];
-    let own = ["build.rs", "src/api_version.rs", "src/sections.rs"];
-    Ok(inputs.map(|input| root.join(input)).into_iter().chain(own.map(|input| manifest.join(input))).collect())
+    let sdk = ["sdk/rust/src", "sdk/rust/Cargo.toml"];
+    let inputs = ["plugins", "wit", "registry.json", "Cargo.toml", "Cargo.lock", "rust-toolchain.toml"];
+    let own = ["build.rs", "src/api_version.rs", "src/encode.rs", "src/sections.rs"];
+    Ok(inputs
+        .into_iter()
+        .chain(sdk)
+        .map(|input| root.join(input))
+        .chain(own.map(|input| manifest.join(input)))
+        .collect())
 }
 
 struct Built {
@@ -183,24 +190,6 @@ fn remapped_paths(root: &Path) -> Result<OsString, Failure> {
         flags.push(to);
     }
     Ok(flags)
-}
-
-/// The module with the type of the world that it exports alone.
-///
-/// The SDK has bindings for all four worlds, and the linker keeps the types of all their imports. The type of the
-/// exported world is complete in itself; it is the only one without this mark of `wit-bindgen`'s.
-fn of_one_world(module: &[u8]) -> Result<Vec<u8>, Failure> {
-    const TYPE: &str = "component-type:wit-bindgen:";
-    const MARK: &str = "-with-all-of-its-exports-removed:";
-    let sections = sections::sections(module).map_err(|sections::Malformed| "a module's sections are damaged")?;
-    let mut kept = module[..sections::PREAMBLE_BYTES].to_vec();
-    for section in sections {
-        let name = section.custom.map(|(name, _)| String::from_utf8_lossy(name));
-        if !name.is_some_and(|name| name.starts_with(TYPE) && name.contains(MARK)) {
-            kept.extend_from_slice(&module[section.range]);
-        }
-    }
-    Ok(kept)
 }
 
 /// A Rust expression of the type `&[EmbeddedComponent]`.

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use super::library::made;
-use super::support::{Playground, Run, tree};
+use super::support::{Playground, Run, tree, without_digests};
 
 struct Case {
     name: String,
@@ -30,19 +30,6 @@ fn cases(text: &str) -> Vec<Case> {
         cases.push(case);
     }
     cases
-}
-
-/// Digests of plugins change with every build of them.
-fn without_digests(text: &str) -> String {
-    const DIGITS: usize = 64;
-    let mut shown = String::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once("sha256:") {
-        shown.push_str(before);
-        shown.push_str("sha256:...");
-        rest = after.get(DIGITS..).unwrap_or("");
-    }
-    shown + rest
 }
 
 #[test]

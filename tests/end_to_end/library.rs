@@ -149,6 +149,13 @@ fn the_number_of_threads_changes_nothing() {
         assert!(left.1 == right.1, "{} differs", left.0);
     }
     assert_eq!(one.len(), three.len());
+    let recorded = |folder: &str| -> serde_json::Value {
+        serde_json::from_str(&playground.read(&format!("{folder}/run.json"))).expect("it is JSON")
+    };
+    for part in ["ingredients", "results"] {
+        let [one, three] = ["one", "three"].map(|folder| recorded(folder)[part].clone());
+        assert!(one.is_object() && one == three, "{part}: {one} {three}");
+    }
 }
 
 #[test]

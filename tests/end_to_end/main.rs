@@ -14,6 +14,8 @@ mod mutation;
 mod nn_dup;
 mod parity;
 mod planted;
+mod plugins;
+mod registry;
 mod report;
 mod requirements;
 mod resume;

@@ -2,3 +2,4 @@
 
 mod oracles;
 mod project;
+mod python_sdk;

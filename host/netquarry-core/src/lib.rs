@@ -13,6 +13,7 @@ pub mod facts;
 pub mod fingerprint;
 pub mod index;
 pub mod license;
+pub mod module;
 pub mod provenance;
 pub mod record;
 pub mod resolve;

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use netquarry_core::module;
+
 /// How the files of a source are laid out.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Layout<'spec> {
@@ -78,27 +80,6 @@ fn module_name(path: &str, roots: &[String], prefix: Option<&str>) -> Option<Str
     let beneath =
         |root: &&String| root.is_empty() || path.strip_prefix(root.as_str()).is_some_and(|rest| rest.starts_with('/'));
     let root = roots.iter().filter(beneath).max_by_key(|root| root.len())?;
-    let inner = path.strip_prefix(root.as_str())?.trim_start_matches('/').strip_suffix(".py")?;
-    let mut segments: Vec<_> = prefix.into_iter().chain(inner.split('/')).collect();
-    if segments.last() == Some(&"__init__") {
-        segments.pop();
-    }
-    if segments.is_empty() || !segments.iter().all(|segment| is_identifier(segment)) {
-        return None;
-    }
-    Some(segments.join("."))
+    let inner = path.strip_prefix(root.as_str())?.trim_start_matches('/');
+    module::name(prefix, inner)
 }
-
-/// Whether an import statement can name it. Python's identifiers are those of Unicode's XID properties, which alphabetic and
-/// numeric characters approximate closely enough for names of files.
-fn is_identifier(text: &str) -> bool {
-    let mut letters = text.chars();
-    let first = letters.next().is_some_and(|letter| letter == '_' || letter.is_alphabetic());
-    first && letters.all(|letter| letter == '_' || letter.is_alphanumeric()) && !KEYWORDS.contains(&text)
-}
-
-const KEYWORDS: [&str; 35] = [
-    "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del",
-    "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal",
-    "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
-];

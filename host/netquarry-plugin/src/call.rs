@@ -1,12 +1,16 @@
 //! One call of a plugin: a fresh store with its limits, and what came of it.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Instant;
 
 use wasmtime::component::ResourceTable;
 use wasmtime::{Engine, Store, Trap, WasmBacktrace};
 
 use crate::bindings::base::netquarry::plugin::{log, types};
-use crate::error::{CallError, CallFailure, LogLevel, LogMessage, PluginIdentity};
+use crate::cost::{Cost, Meter};
+use crate::error::{CallError, CallFailure, LogLevel, LogMessage, PluginIdentity, Refusal};
 use crate::host::TICK;
 use crate::limits::{Allowance, Limits};
 
@@ -20,18 +24,26 @@ pub(crate) struct State {
     pub(crate) resources: ResourceTable,
     /// How many of them are structure indexes.
     pub(crate) structure_indexes: usize,
+    /// Calls of the host's functions so far.
+    pub(crate) host_calls: Cell<u64>,
 }
 
 impl State {
     const MESSAGES: usize = 1000;
     const MESSAGES_KEPT: usize = 20;
     const MESSAGE_BYTES: usize = 4096;
+
+    /// Takes note of a call of one of the host's functions.
+    pub(crate) fn count_host_call(&self) {
+        self.host_calls.set(self.host_calls.get() + 1);
+    }
 }
 
 impl types::Host for State {}
 
 impl log::Host for State {
     fn log(&mut self, level: log::Level, mut message: String) -> wasmtime::Result<()> {
+        self.count_host_call();
         self.logged += 1;
         if self.logged > Self::MESSAGES {
             return Err(wasmtime::Error::msg("the limit on messages is reached"));
@@ -69,6 +81,7 @@ pub(crate) struct Caller {
     pub(crate) engine: Engine,
     pub(crate) plugin: PluginIdentity,
     pub(crate) limits: Limits,
+    pub(crate) meter: Arc<Meter>,
 }
 
 /// What the plugin was asked to do, for errors.
@@ -77,6 +90,8 @@ pub(crate) struct Task<'a> {
     pub(crate) stage: &'static str,
     /// Empty where the call is not about an item of work.
     pub(crate) item: &'a str,
+    /// The name of the source that it is about, for the costs; empty where that is none or several.
+    pub(crate) source: &'a str,
 }
 
 impl Caller {
@@ -87,17 +102,38 @@ impl Caller {
         task: Task<'_>,
         work: impl FnOnce(&mut Store<State>) -> wasmtime::Result<Result<R, CallFailure>>,
     ) -> Result<R, CallError> {
+        let started = Instant::now();
         let mut store = self.store();
         let result = work(&mut store);
+        self.meter.add(
+            &self.plugin,
+            task.stage,
+            task.source,
+            Cost {
+                calls: 1,
+                failed: u64::from(!matches!(result, Ok(Ok(_)))),
+                fuel: self.limits.fuel - store.get_fuel().expect("the engine is set up to consume fuel"),
+                time: started.elapsed(),
+                peak_memory: store.data().allowance.used(),
+                host_calls: store.data().host_calls.get(),
+            },
+        );
         let state = store.into_data();
         let failure = match result {
             Ok(Ok(value)) => return Ok(value),
             Ok(Err(failure)) => failure,
             Err(error) => self.failure(&error, &state),
         };
-        let Task { stage, item } = task;
+        let Task { stage, item, .. } = task;
         let log = state.log.into();
         Err(CallError { plugin: self.plugin.clone(), stage, item: item.to_owned(), failure, log })
+    }
+
+    /// An answer that came back in good order and breaks the contract all the same.
+    pub(crate) fn unacceptable(&self, task: Task<'_>, reason: String) -> CallError {
+        let Task { stage, item, .. } = task;
+        let failure = CallFailure::Answer(reason);
+        CallError { plugin: self.plugin.clone(), stage, item: item.to_owned(), failure, log: Vec::new() }
     }
 
     fn store(&self) -> Store<State> {
@@ -108,6 +144,7 @@ impl Caller {
             logged: 0,
             resources: ResourceTable::new(),
             structure_indexes: 0,
+            host_calls: Cell::new(0),
         };
         let mut store = Store::new(&self.engine, state);
         store.limiter(|state| &mut state.allowance);
@@ -144,9 +181,17 @@ impl Caller {
 }
 
 /// What the plugin says in its own words, at a length that a person reads.
-pub(crate) fn refusal(mut message: String) -> CallFailure {
-    message.truncate(message.floor_char_boundary(State::MESSAGE_BYTES));
-    CallFailure::Refused(message)
+impl From<types::Refusal> for CallFailure {
+    fn from(refusal: types::Refusal) -> Self {
+        let (why, mut message) = match refusal {
+            types::Refusal::Input(message) => (Refusal::Input, message),
+            types::Refusal::Unsupported(message) => (Refusal::Unsupported, message),
+            types::Refusal::Host(message) => (Refusal::Host, message),
+            types::Refusal::Other(message) => (Refusal::Other, message),
+        };
+        message.truncate(message.floor_char_boundary(State::MESSAGE_BYTES));
+        Self::Refused { why, message }
+    }
 }
 
 fn function_names(backtrace: &WasmBacktrace) -> Vec<String> {

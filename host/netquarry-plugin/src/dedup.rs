@@ -63,7 +63,7 @@ impl DedupStrategy {
     /// brings back what is there. Nothing is then decided.
     pub fn run(&self, blocks: &Arc<dyn BlockSet>) -> Result<Decisions, CallError> {
         let item = format!("{} blocks", blocks.len());
-        let task = Task { stage: "deduplicate", item: &item };
+        let task = Task { stage: "deduplicate", item: &item, source: "" };
         let answer = self.caller.for_blocks(blocks.total()).call(
             task,
             |store| self.instances.instantiate(store),
@@ -130,6 +130,7 @@ type Kernel<T> = wasmtime::Result<Result<T, String>>;
 
 impl State {
     fn blocks(&self, handle: &Resource<BlockSetHandle>) -> wasmtime::Result<Arc<dyn BlockSet>> {
+        self.count_host_call();
         Ok(Arc::clone(&self.resources.get(handle)?.0))
     }
 
@@ -390,6 +391,7 @@ impl blocks::HostStructureIndex for State {
         blocks: Vec<u32>,
         most: u32,
     ) -> wasmtime::Result<blocks::SimilarBlocks> {
+        self.count_host_call();
         let index = Arc::clone(&self.resources.get(&handle)?.0);
         if let Some(stranger) = blocks.iter().find(|block| !index.contains(**block)) {
             return Err(misuse(format!("block {stranger} is not among those that the index was made of")));

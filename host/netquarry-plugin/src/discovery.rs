@@ -79,7 +79,7 @@ impl DiscoveryRule {
 
     fn ask(&self, classes: &[ClassDescription], range: Range<usize>) -> Result<Vec<CandidateProposal>, CallError> {
         let item = label(&classes[range.clone()]);
-        let task = Task { stage: "discover", item: &item };
+        let task = Task { stage: "discover", item: &item, source: common_source(&classes[range.clone()]) };
         let records: Vec<_> = classes[range.clone()].iter().map(classes::ClassDescription::from).collect();
         let answer = self.caller.call(
             task,
@@ -104,6 +104,12 @@ fn batches(classes: &[ClassDescription]) -> Vec<Range<usize>> {
         }
     }
     batches
+}
+
+/// The source that all of the classes are from; empty where they are from several.
+fn common_source(classes: &[ClassDescription]) -> &str {
+    let first = classes.first().map_or("", |class| class.source.as_str());
+    if classes.iter().all(|class| class.source == first) { first } else { "" }
 }
 
 /// The classes, for an error.

@@ -6,6 +6,7 @@ use netquarry_core::facts::ParameterKind;
 use netquarry_core::record::{BlockRecord, ClosureRecord, ParameterRecord};
 use netquarry_core::verdict::{Level, Outcome, TensorShape};
 
+use crate::bindings::base::netquarry::plugin::types::Refusal;
 use crate::bindings::spec_emitter::netquarry::plugin::records;
 use crate::bindings::spec_emitter::{SpecEmitter as Instance, SpecEmitterPre};
 use crate::call::{State, Task};
@@ -66,7 +67,7 @@ impl SpecEmitter {
     /// Asks about one block, of which `code` is the bundle's text. What it answers counts once an [`Emission`] has accepted
     /// it; so that blocks may be asked about in any order and on any thread.
     pub fn ask(&self, block: &BlockRecord, code: Option<&str>) -> BlockAnswer {
-        let task = Task { stage: "emit", item: &block.block };
+        let task = Task { stage: "emit", item: &block.block, source: &block.source.name };
         let record = converted(block, code);
         BlockAnswer(self.call(task, |instance, store| instance.call_emit_block(store, &record)))
     }
@@ -74,7 +75,7 @@ impl SpecEmitter {
     fn call<R>(
         &self,
         task: Task<'_>,
-        ask: impl FnOnce(&Instance, &mut wasmtime::Store<State>) -> wasmtime::Result<Result<R, String>>,
+        ask: impl FnOnce(&Instance, &mut wasmtime::Store<State>) -> wasmtime::Result<Result<R, Refusal>>,
     ) -> Result<R, CallError> {
         let instantiate = |store: &mut wasmtime::Store<State>| self.instances.instantiate(store);
         self.caller.call(task, instantiate, |instance, store, json| instance.call_configure(store, json), ask)
@@ -84,7 +85,7 @@ impl SpecEmitter {
 impl Emission<'_> {
     /// The files about one block, which come in the order of the blocks. One at which the emitter failed has none.
     pub fn accept(&mut self, block: &BlockRecord, answer: BlockAnswer) -> Vec<EmittedFile> {
-        let task = Task { stage: "emit", item: &block.block };
+        let task = Task { stage: "emit", item: &block.block, source: &block.source.name };
         let (files, entry) = match answer.0 {
             Ok(records::Emission { files, entry }) => (Ok(files), entry),
             Err(error) => (Err(error), None),
@@ -101,7 +102,7 @@ impl Emission<'_> {
     /// index failed.
     pub fn finish(mut self) -> (Vec<EmittedFile>, Vec<CallError>) {
         self.emitted.sort_by(|first, second| first.id.cmp(&second.id));
-        let task = Task { stage: "emit", item: "the index of all blocks" };
+        let task = Task { stage: "emit", item: "the index of all blocks", source: "" };
         let index = self.emitter.call(task, |instance, store| instance.call_emit_index(store, &self.emitted));
         let index = self.accepted(task, index);
         (index.unwrap_or_default(), self.failures)

@@ -7,12 +7,26 @@ use crate::api_version::{ApiVersion, ApiVersionError};
 use crate::plugin::Kind;
 
 /// Which plugin, to the byte.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PluginIdentity {
     pub name: String,
     pub version: String,
     /// SHA-256 of the component, as hexadecimal digits.
     pub digest: String,
+}
+
+impl PluginIdentity {
+    const UNNAMED: &str = "(unnamed)";
+
+    /// That of a component which has not described itself yet.
+    pub(crate) fn unnamed(digest: String) -> Self {
+        Self { name: Self::UNNAMED.to_owned(), version: "?".to_owned(), digest }
+    }
+
+    /// Whether the component has described itself.
+    pub fn is_named(&self) -> bool {
+        self.name != Self::UNNAMED
+    }
 }
 
 impl fmt::Display for PluginIdentity {
@@ -103,8 +117,8 @@ impl std::error::Error for CallError {}
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CallFailure {
     /// The plugin itself says so, in its own words.
-    #[error("{0}")]
-    Refused(String),
+    #[error("{}{message}", .why.introduction())]
+    Refused { why: Refusal, message: String },
     #[error("it trapped: {reason}")]
     Trap {
         reason: String,
@@ -124,6 +138,30 @@ pub enum CallFailure {
     /// What came back breaks the contract.
     #[error("its answer is not acceptable: {0}")]
     Answer(String),
+}
+
+/// What kind of reason a plugin has to give no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// What it was given breaks the contract, or means nothing to it.
+    Input,
+    /// What it was given is beyond what it does.
+    Unsupported,
+    /// A function of the host refused what it needs.
+    Host,
+    Other,
+}
+
+impl Refusal {
+    /// What stands before the plugin's own words.
+    fn introduction(self) -> &'static str {
+        match self {
+            Self::Input => "it does not understand what it was given: ",
+            Self::Unsupported => "that is beyond what it does: ",
+            Self::Host => "the host refused what it needs: ",
+            Self::Other => "",
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

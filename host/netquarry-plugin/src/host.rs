@@ -1,6 +1,7 @@
 //! The engine that all plugins of a process share.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use wasmtime::{Config, Engine};
 use crate::bindings;
 use crate::cache::CompiledCache;
 use crate::call::State;
+use crate::cost::Meter;
 use crate::error::LoadError;
 use crate::limits::Limits;
 use crate::plugin::Plugin;
@@ -38,6 +40,7 @@ pub struct PluginHost {
     linkers: Linkers,
     cache: Option<CompiledCache>,
     limits: Option<Limits>,
+    meter: Arc<Meter>,
 }
 
 /// What a component may import, by kind.
@@ -71,7 +74,7 @@ impl PluginHost {
             }
         };
         let cache = options.compiled_cache.and_then(open);
-        Ok(Self { engine, linkers, cache, limits: options.limits })
+        Ok(Self { engine, linkers, cache, limits: options.limits, meter: Arc::default() })
     }
 
     /// Checks a component, compiles it or takes the compiled form from the cache, and asks it what it is.
@@ -90,6 +93,11 @@ impl PluginHost {
 
     pub(crate) fn linkers(&self) -> &Linkers {
         &self.linkers
+    }
+
+    /// Adds up what the calls of its plugins take.
+    pub fn meter(&self) -> &Arc<Meter> {
+        &self.meter
     }
 
     /// The limits that the user set for all kinds.

@@ -8,13 +8,17 @@
 //! not depend on how calls are spread over threads, and a call that traps leaves nothing behind.
 
 pub mod api_version;
+pub mod asked;
 mod bindings;
 mod cache;
 mod call;
+pub mod cases;
+mod cost;
 mod dedup;
 mod discovery;
 mod emit;
 pub mod emitted_path;
+pub mod encode;
 mod error;
 mod first_party;
 mod host;
@@ -23,12 +27,15 @@ mod plugin;
 mod sections;
 mod shim;
 
+pub use crate::cost::{Cost, CostEntry, Meter};
 pub use crate::dedup::DedupStrategy;
 pub use crate::discovery::{Discovery, DiscoveryRule};
 pub use crate::emit::{BlockAnswer, Emission, EmittedFile, Placement, SpecEmitter};
-pub use crate::error::{CallError, CallFailure, ConfigureError, LoadError, LogLevel, LogMessage, PluginIdentity};
+pub use crate::error::{
+    CallError, CallFailure, ConfigureError, LoadError, LogLevel, LogMessage, PluginIdentity, Refusal,
+};
 pub use crate::first_party::{EmbeddedComponent, first_party, first_party_registry};
 pub use crate::host::{HostError, HostOptions, PluginHost};
 pub use crate::limits::{Limits, PerBlock};
-pub use crate::plugin::{Description, Kind, Plugin};
+pub use crate::plugin::{Description, Example, Kind, Plugin};
 pub use crate::shim::RepoShim;

@@ -80,6 +80,11 @@ impl Allowance {
     pub(crate) fn new(limit: usize) -> Self {
         Self { limit, used: 0, refused: None }
     }
+
+    /// Bytes; memory never shrinks.
+    pub(crate) fn used(&self) -> usize {
+        self.used
+    }
 }
 
 impl ResourceLimiter for Allowance {

@@ -1,6 +1,8 @@
 //! A loaded plugin, and how it gets its configuration.
 
+use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,11 +19,11 @@ use crate::bindings::discovery_rule::DiscoveryRulePre;
 use crate::bindings::repo_shim::RepoShimPre;
 use crate::bindings::spec_emitter::SpecEmitterPre;
 use crate::cache::hexadecimal;
-use crate::call::{Caller, State, Task, refusal};
+use crate::call::{Caller, State, Task};
 use crate::dedup::DedupStrategy;
 use crate::discovery::DiscoveryRule;
 use crate::emit::SpecEmitter;
-use crate::error::{CallError, CallFailure, ConfigureError, LoadError, PluginIdentity};
+use crate::error::{CallError, CallFailure, ConfigureError, LoadError, PluginIdentity, Refusal};
 use crate::host::PluginHost;
 use crate::limits::Limits;
 use crate::shim::RepoShim;
@@ -76,6 +78,14 @@ pub struct Description {
     pub configuration_schema: Value,
 }
 
+/// A case that a plugin shows itself by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Example {
+    pub name: String,
+    /// A [`crate::cases::Case`] in JSON, as the plugin has it.
+    pub document: String,
+}
+
 impl Description {
     /// All options that hold with this configuration: what it leaves open has the schema's default.
     fn options(&self, configuration: &Value) -> Map<String, Value> {
@@ -105,6 +115,37 @@ enum Instances {
     SpecEmitter(SpecEmitterPre<State>),
 }
 
+impl Instances {
+    fn examples(&self, store: &mut Store<State>) -> wasmtime::Result<Vec<types::Example>> {
+        match self {
+            Self::DiscoveryRule(instances) => instances.instantiate(&mut *store)?.call_examples(store),
+            Self::RepoShim(instances) => instances.instantiate(&mut *store)?.call_examples(store),
+            Self::DedupStrategy(instances) => instances.instantiate(&mut *store)?.call_examples(store),
+            Self::SpecEmitter(instances) => instances.instantiate(&mut *store)?.call_examples(store),
+        }
+    }
+}
+
+/// What is wrong with the names of examples.
+fn flaw(examples: &[Example]) -> Option<String> {
+    let mut seen = BTreeSet::new();
+    examples.iter().find_map(|Example { name, .. }| {
+        if !is_plain(name) {
+            Some(format!("an example is called {name:?}, and a name has lower-case letters, digits and hyphens"))
+        } else if !seen.insert(name) {
+            Some(format!("two examples are called {name}"))
+        } else {
+            None
+        }
+    })
+}
+
+/// Lower-case letters, digits and hyphens, 64 at most.
+fn is_plain(name: &str) -> bool {
+    let plain = |character: char| character.is_ascii_lowercase() || character.is_ascii_digit() || character == '-';
+    !name.is_empty() && name.len() <= 64 && name.chars().all(plain)
+}
+
 impl Plugin {
     pub fn identity(&self) -> &PluginIdentity {
         &self.identity
@@ -112,6 +153,22 @@ impl Plugin {
 
     pub fn description(&self) -> &Description {
         &self.description
+    }
+
+    /// The cases that the plugin shows itself by, in its order.
+    ///
+    /// # Errors
+    ///
+    /// Where the call fails, or two of them have one name.
+    pub fn examples(&self) -> Result<Vec<Example>, CallError> {
+        let task = Task { stage: "show", item: "its examples", source: "" };
+        let examples = self.caller.call(task, |store| Ok(Ok(self.instances.examples(store)?)))?;
+        let examples: Vec<Example> =
+            examples.into_iter().map(|types::Example { name, document }| Example { name, document }).collect();
+        match flaw(&examples) {
+            Some(reason) => Err(self.caller.unacceptable(task, reason)),
+            None => Ok(examples),
+        }
     }
 
     /// The plugin as a discovery rule.
@@ -181,7 +238,7 @@ impl Plugin {
         configure: impl FnOnce(&mut Store<State>, &str) -> wasmtime::Result<Result<(), ConfigurationError>>,
     ) -> Result<ConfiguredCaller, ConfigureError> {
         let json = configuration.to_string();
-        let task = Task { stage: "configure", item: "" };
+        let task = Task { stage: "configure", item: "", source: "" };
         match self.caller.call(task, |store| configure(store, &json).map(Ok))? {
             Ok(()) => Ok(ConfiguredCaller { caller: self.caller.clone(), configuration: json }),
             Err(ConfigurationError { pointer, message }) => {
@@ -217,22 +274,21 @@ impl ConfiguredCaller {
         task: Task<'_>,
         instantiate: impl FnOnce(&mut Store<State>) -> wasmtime::Result<I>,
         configure: impl FnOnce(&I, &mut Store<State>, &str) -> wasmtime::Result<Result<(), ConfigurationError>>,
-        ask: impl FnOnce(&I, &mut Store<State>) -> wasmtime::Result<Result<R, String>>,
+        ask: impl FnOnce(&I, &mut Store<State>) -> wasmtime::Result<Result<R, types::Refusal>>,
     ) -> Result<R, CallError> {
         self.caller.call(task, |store| {
             let instance = instantiate(store)?;
             if let Err(error) = configure(&instance, store, &self.configuration)? {
-                return Ok(Err(refusal(format!("its configuration, which it had accepted before: {}", error.message))));
+                let message = format!("its configuration, which it had accepted before: {}", error.message);
+                return Ok(Err(CallFailure::Refused { why: Refusal::Other, message }));
             }
-            Ok(ask(&instance, store)?.map_err(refusal))
+            Ok(ask(&instance, store)?.map_err(CallFailure::from))
         })
     }
 
     /// An answer that came back in good order and breaks the contract all the same.
     pub(crate) fn unacceptable(&self, task: Task<'_>, reason: String) -> CallError {
-        let Task { stage, item } = task;
-        let failure = CallFailure::Answer(reason);
-        CallError { plugin: self.plugin().clone(), stage, item: item.to_owned(), failure, log: Vec::new() }
+        self.caller.unacceptable(task, reason)
     }
 }
 
@@ -243,10 +299,14 @@ pub(crate) fn load(host: &PluginHost, bytes: &[u8]) -> Result<Plugin, LoadError>
     let component =
         compiled.map_err(|error| LoadError::Compile { digest: digest.clone(), reason: format!("{error:#}") })?;
 
-    // Its name is not known before it has described itself.
-    let unnamed = PluginIdentity { name: "(unnamed)".to_owned(), version: "?".to_owned(), digest: digest.clone() };
+    let unnamed = PluginIdentity::unnamed(digest.clone());
     let limits = |kind| host.limits().unwrap_or_else(|| Limits::of(kind));
-    let caller = Caller { engine: host.engine().clone(), plugin: unnamed, limits: limits(Kind::DiscoveryRule) };
+    let caller = Caller {
+        engine: host.engine().clone(),
+        plugin: unnamed,
+        limits: limits(Kind::DiscoveryRule),
+        meter: Arc::clone(host.meter()),
+    };
     let description = describe(host, &caller, &component)?;
     let instances = instances(host, &component, description.kind).map_err(|error| LoadError::World {
         digest: digest.clone(),
@@ -271,15 +331,14 @@ fn describe(host: &PluginHost, caller: &Caller, component: &Component) -> Result
     let base = host.linkers().base.instantiate_pre(component).and_then(BasePre::new);
     let base =
         base.map_err(|error| LoadError::World { digest: digest.clone(), world: "base", reason: format!("{error:#}") })?;
-    let task = Task { stage: "describe", item: "itself" };
+    let task = Task { stage: "describe", item: "itself", source: "" };
     let described = caller.call(task, |store| base.instantiate(&mut *store)?.call_describe(store).map(Ok))?;
     checked_description(described).map_err(|reason| LoadError::Description { digest: digest.clone(), reason })
 }
 
 fn checked_description(described: types::Description) -> Result<Description, String> {
     let types::Description { name, version, kind, documentation, configuration_schema } = described;
-    let plain = |character: char| character.is_ascii_lowercase() || character.is_ascii_digit() || character == '-';
-    if name.is_empty() || name.len() > 64 || !name.chars().all(plain) {
+    if !is_plain(&name) {
         return Err(format!("its name is {name:?}, and a name has lower-case letters, digits and hyphens"));
     }
     let parts: Vec<&str> = version.split(['-', '+']).next().unwrap_or_default().split('.').collect();

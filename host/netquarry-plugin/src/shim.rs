@@ -8,6 +8,7 @@ use netquarry_core::shim::{
 };
 use wasmtime::component::Resource;
 
+use crate::bindings::base::netquarry::plugin::types::Refusal;
 use crate::bindings::repo_shim::netquarry::plugin::{index, rules};
 use crate::bindings::repo_shim::{RepoShim as Instance, RepoShimPre};
 use crate::call::{State, Task};
@@ -40,7 +41,7 @@ impl RepoShim {
     ///
     /// Where the call fails, or a rule is empty.
     pub fn tables(&self) -> Result<ShimTables, CallError> {
-        let task = Task { stage: "tell", item: "its tables" };
+        let task = Task { stage: "tell", item: "its tables", source: "" };
         let tables = self.call(task, |instance, store| instance.call_tables(store))?;
         let PluginIdentity { name, version, .. } = self.plugin();
         let tables = converted(format!("{name} {version}"), tables);
@@ -57,7 +58,9 @@ impl RepoShim {
     /// Where the call fails; the name is then unresolved.
     pub fn answer(&self, question: &DynamicQuestion, index: &Arc<dyn CodeIndex>) -> Result<DynamicAnswer, CallError> {
         let item = format!("{} in {}", question.name, question.referrer);
-        let task = Task { stage: "answer about", item: &item };
+        let referrer = index.find(&question.referrer);
+        let source = referrer.as_ref().map_or("", |referrer| referrer.source.as_str());
+        let task = Task { stage: "answer about", item: &item, source };
         let question = index::Question::from(question);
         let answer = self.call(task, |instance, store| {
             let handle = store.data_mut().resources.push(IndexHandle(Arc::clone(index)))?;
@@ -70,7 +73,7 @@ impl RepoShim {
     fn call<R>(
         &self,
         task: Task<'_>,
-        ask: impl FnOnce(&Instance, &mut wasmtime::Store<State>) -> wasmtime::Result<Result<R, String>>,
+        ask: impl FnOnce(&Instance, &mut wasmtime::Store<State>) -> wasmtime::Result<Result<R, Refusal>>,
     ) -> Result<R, CallError> {
         let instantiate = |store: &mut wasmtime::Store<State>| self.instances.instantiate(store);
         self.caller.call(task, instantiate, |instance, store, json| instance.call_configure(store, json), ask)
@@ -81,17 +84,24 @@ impl rules::Host for State {}
 
 impl index::Host for State {}
 
+impl State {
+    fn index(&self, handle: &Resource<IndexHandle>) -> wasmtime::Result<&dyn CodeIndex> {
+        self.count_host_call();
+        Ok(&*self.resources.get(handle)?.0)
+    }
+}
+
 impl index::HostCodeIndex for State {
     fn find(&mut self, index: Resource<IndexHandle>, path: String) -> wasmtime::Result<Option<index::Definition>> {
-        Ok(self.resources.get(&index)?.0.find(&path).map(index::Definition::from))
+        Ok(self.index(&index)?.find(&path).map(index::Definition::from))
     }
 
     fn source(&mut self, index: Resource<IndexHandle>, path: String) -> wasmtime::Result<Option<String>> {
-        Ok(self.resources.get(&index)?.0.source(&path))
+        Ok(self.index(&index)?.source(&path))
     }
 
     fn references(&mut self, index: Resource<IndexHandle>, path: String) -> wasmtime::Result<Vec<String>> {
-        Ok(self.resources.get(&index)?.0.references(&path))
+        Ok(self.index(&index)?.references(&path))
     }
 
     fn registered(
@@ -100,7 +110,7 @@ impl index::HostCodeIndex for State {
         registry: String,
         key: String,
     ) -> wasmtime::Result<Vec<String>> {
-        Ok(self.resources.get(&index)?.0.registered(&registry, &key))
+        Ok(self.index(&index)?.registered(&registry, &key))
     }
 
     fn drop(&mut self, index: Resource<IndexHandle>) -> wasmtime::Result<()> {

@@ -12,10 +12,12 @@ use netquarry_core::license::policy::{ListedLicense, NotListable, Policy, Rule};
 use netquarry_core::verdict::Level;
 use netquarry_corpus::load;
 use netquarry_plugin::first_party;
+use netquarry_registry::settings::RegistrySettings;
+use schemars::JsonSchema;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::arguments::{GlobalArguments, IndexChoice, PipelineArguments};
+use crate::arguments::{GlobalArguments, IndexChoice, PipelineArguments, PluginOption};
 use crate::problem::Problem;
 
 /// What the file is called.
@@ -27,8 +29,8 @@ pub const DEFAULT_OUT: &str = "out";
 /// The discovery rule where neither the user nor the corpus names one.
 pub const DEFAULT_DISCOVERY: &str = "discover-nn-module-deep";
 
-/// What stands in `netquarry.toml`. Paths are relative to the file's folder.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+/// The configuration of NetQuarry, `netquarry.toml`. Paths are relative to the file's folder.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Configuration {
     /// A shipped corpus or a JSON file.
@@ -48,17 +50,23 @@ pub struct Configuration {
     pub validate: ValidateOptions,
     pub licenses: LicenseOptions,
     pub plugins: PluginOrder,
+    /// Where plugins of others are looked up, in this order; those of this program come last.
+    pub registries: Vec<RegistrySettings>,
     /// The options of single plugins, by plugin name: `[plugin.dedup-lexical]`.
+    #[schemars(with = "BTreeMap<String, serde_json::Map<String, serde_json::Value>>")]
     pub plugin: BTreeMap<String, toml::Table>,
 }
 
 /// Which licences blocks may have: SPDX identifiers, each in one list at most.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct LicenseOptions {
+    #[schemars(with = "Vec<String>")]
     pub allow: Vec<LicenseName>,
     /// Held back until they are allowed or denied.
+    #[schemars(with = "Vec<String>")]
     pub ask: Vec<LicenseName>,
+    #[schemars(with = "Vec<String>")]
     pub deny: Vec<LicenseName>,
     /// For what no list has.
     pub default: Rule,
@@ -93,7 +101,7 @@ impl LicenseOptions {
 }
 
 /// What bundles are validated with.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ValidateOptions {
     /// Install what bundles require beside what the environment has.
@@ -104,6 +112,7 @@ pub struct ValidateOptions {
     pub timeout: Option<NonZeroU32>,
     /// The requirement that provides a package, by the name that it is imported by: `cv2 = "opencv-python-headless>=4.8"`.
     #[serde(deserialize_with = "requirements")]
+    #[schemars(with = "BTreeMap<String, String>")]
     pub requirements: BTreeMap<ImportName, RequirementText>,
 }
 
@@ -202,7 +211,7 @@ impl TryFrom<String> for RequirementText {
 
 /// The plugins of each kind, in the order in which they are asked: names of first-party plugins, or paths of components
 /// (anything that ends in `.wasm`).
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PluginOrder {
     /// Empty: what the corpus asks for, or else [`DEFAULT_DISCOVERY`].
@@ -325,6 +334,11 @@ pub struct Settings {
     /// Which licences promoted blocks may have.
     pub licenses: Policy,
     pub plugins: PluginOrder,
+    pub registries: Vec<RegistrySettings>,
+    /// The configuration file, where there is one.
+    pub configuration_path: Option<PathBuf>,
+    /// Its folder, in which the lock lies too; else the working folder.
+    pub project_dir: PathBuf,
     /// Somebody asked for the emitters.
     pub emitters_were_asked_for: bool,
     /// Options by plugin name.
@@ -393,10 +407,26 @@ impl Settings {
                 .collect(),
             licenses: configuration.licenses.policy(&pipeline.allowed_licenses)?,
             plugins: plugin_order(pipeline, file),
+            registries: configuration.registries.clone(),
+            configuration_path: file.path.clone(),
+            project_dir: file.path.as_deref().and_then(Path::parent).unwrap_or(Path::new("")).to_owned(),
             emitters_were_asked_for: !pipeline.corpus.emit.is_empty()
                 || configuration.plugins.emit != PluginOrder::default().emit,
             plugin_options: configuration.plugin.iter().map(option).collect(),
-        })
+        }
+        .with_options(&pipeline.plugin_options))
+    }
+}
+
+impl Settings {
+    /// With options of plugins that the command line gives.
+    #[must_use]
+    pub fn with_options(mut self, options: &[PluginOption]) -> Self {
+        for PluginOption { plugin, option, value } in options {
+            let of_plugin = self.plugin_options.entry(plugin.clone()).or_insert_with(|| serde_json::json!({}));
+            of_plugin[option] = value.clone();
+        }
+        self
     }
 }
 

@@ -7,6 +7,7 @@ use netquarry_corpus::corpus::UnknownSource;
 use netquarry_corpus::failure::FetchError;
 use netquarry_corpus::load::CorpusError;
 use netquarry_corpus::snapshot::ReadError;
+use netquarry_plugin::cases::CaseError;
 use netquarry_plugin::{CallError, ConfigureError, HostError, LoadError};
 use netquarry_store::StoreError;
 
@@ -129,6 +130,45 @@ impl From<ConfigureError> for Problem {
                 "[plugin.{}] in netquarry.toml has its options; `netquarry plugin list` names the plugins",
                 plugin.name
             ))
+    }
+}
+
+macro_rules! as_told {
+    ($($error:ty),+ $(,)?) => {
+        $(impl From<$error> for Problem {
+            /// These say themselves what to do.
+            fn from(error: $error) -> Self {
+                told(&error)
+            }
+        })+
+    };
+}
+
+as_told!(
+    netquarry_registry::catalog::CatalogError,
+    netquarry_registry::fetch::FetchError,
+    netquarry_registry::lock::LockError,
+    netquarry_registry::publish::PublishError,
+    netquarry_registry::resolve::ResolveError,
+    netquarry_registry::settings::SettingsError,
+    netquarry_registry::signing::SignError,
+    netquarry_registry::vendor::VendorError,
+);
+
+impl From<CallError> for Problem {
+    fn from(error: CallError) -> Self {
+        Self::from(&error)
+    }
+}
+
+impl From<CaseError> for Problem {
+    fn from(error: CaseError) -> Self {
+        match error {
+            CaseError::Configure(error) => error.into(),
+            error => Self::new("A case cannot be run")
+                .because(error)
+                .help("`netquarry plugin schema KIND` prints what cases of a kind of plugin look like"),
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 
 pub mod arguments;
 pub mod audit;
+pub mod authoring;
 pub mod commands;
 pub mod configuration;
 pub mod console;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use netquarry_sdk::dedup::{Blocks, Decisions, DedupStrategy, Removal, Shingling};
-use netquarry_sdk::{ConfigurationError, Plugin};
+use netquarry_sdk::{ConfigurationError, Plugin, Refusal};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use survivor::{Merits, Preference};
@@ -29,6 +29,7 @@ impl Plugin for Canonical {
     const NAME: &str = "dedup-canonical";
     const VERSION: &str = env!("CARGO_PKG_VERSION");
     const DOCUMENTATION: &str = include_str!("../README.md");
+    const EXAMPLES: &[(&str, &str)] = &[("other-names", include_str!("../examples/other-names.json"))];
     type Configuration = Configuration;
 
     fn new(configuration: Configuration) -> Result<Self, ConfigurationError> {
@@ -37,7 +38,7 @@ impl Plugin for Canonical {
 }
 
 impl DedupStrategy for Canonical {
-    fn deduplicate(&self, blocks: &dyn Blocks) -> Result<Decisions, String> {
+    fn deduplicate(&self, blocks: &dyn Blocks) -> Result<Decisions, Refusal> {
         let merits = Merits::of(blocks, &self.configuration.prefer);
         let all: Vec<u32> = (0..blocks.count()).collect();
         // The digest is one token.

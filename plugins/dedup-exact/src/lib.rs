@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use netquarry_sdk::dedup::{Blocks, Decisions, DedupStrategy, Removal, Shingling};
-use netquarry_sdk::{ConfigurationError, Plugin};
+use netquarry_sdk::{ConfigurationError, Plugin, Refusal};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use survivor::{Merits, Preference, prefix_rank, summaries};
@@ -34,6 +34,7 @@ impl Plugin for Exact {
     const NAME: &str = "dedup-exact";
     const VERSION: &str = env!("CARGO_PKG_VERSION");
     const DOCUMENTATION: &str = include_str!("../README.md");
+    const EXAMPLES: &[(&str, &str)] = &[("copies", include_str!("../examples/copies.json"))];
     type Configuration = Configuration;
 
     fn new(configuration: Configuration) -> Result<Self, ConfigurationError> {
@@ -42,7 +43,7 @@ impl Plugin for Exact {
 }
 
 impl DedupStrategy for Exact {
-    fn deduplicate(&self, blocks: &dyn Blocks) -> Result<Decisions, String> {
+    fn deduplicate(&self, blocks: &dyn Blocks) -> Result<Decisions, Refusal> {
         let Configuration { prefer, prefixes, .. } = &self.configuration;
         let merits = Merits::of(blocks, prefer);
         let mut by_code: BTreeMap<String, Vec<u32>> = BTreeMap::new();
@@ -73,7 +74,7 @@ impl DedupStrategy for Exact {
 
 impl Exact {
     /// The groups, each taken apart into those that are equal in all normalisations.
-    fn equals(&self, blocks: &dyn Blocks, groups: impl Iterator<Item = Vec<u32>>) -> Result<Vec<Vec<u32>>, String> {
+    fn equals(&self, blocks: &dyn Blocks, groups: impl Iterator<Item = Vec<u32>>) -> Result<Vec<Vec<u32>>, Refusal> {
         let mut equals = Vec::new();
         for group in groups {
             let mut keys: Vec<Vec<u32>> = vec![Vec::new(); group.len()];

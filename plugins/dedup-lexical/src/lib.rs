@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use netquarry_sdk::dedup::{Banding, Blocks, Criterion, Decisions, DedupStrategy, Hashing, Removal, Shingling};
-use netquarry_sdk::{ConfigurationError, Plugin};
+use netquarry_sdk::{ConfigurationError, Plugin, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use survivor::{Merits, Preference, matched_prefix, summaries};
@@ -99,6 +99,7 @@ impl Plugin for Lexical {
     const NAME: &str = "dedup-lexical";
     const VERSION: &str = env!("CARGO_PKG_VERSION");
     const DOCUMENTATION: &str = include_str!("../README.md");
+    const EXAMPLES: &[(&str, &str)] = &[("comments", include_str!("../examples/comments.json"))];
     type Configuration = Configuration;
 
     fn new(configuration: Configuration) -> Result<Self, ConfigurationError> {
@@ -123,7 +124,7 @@ impl Plugin for Lexical {
 }
 
 impl DedupStrategy for Lexical {
-    fn deduplicate(&self, blocks: &dyn Blocks) -> Result<Decisions, String> {
+    fn deduplicate(&self, blocks: &dyn Blocks) -> Result<Decisions, Refusal> {
         let corpus = Corpus::read(blocks, &self.configuration);
         let removals = match self.configuration.linkage {
             Linkage::Star => corpus.stars(),
@@ -178,7 +179,7 @@ impl<'a> Corpus<'a> {
     }
 
     /// From the best block to the worst, each one that stays removes its near-duplicates.
-    fn stars(&self) -> Result<Vec<Removal>, String> {
+    fn stars(&self) -> Result<Vec<Removal>, Refusal> {
         let all: Vec<u32> = (0..self.blocks.count()).collect();
         let mut removals = Vec::new();
         for (family, mut order) in self.by_family(all) {
@@ -195,7 +196,7 @@ impl<'a> Corpus<'a> {
     }
 
     /// The best blocks of each component of near-duplicates stay.
-    fn components(&self) -> Result<Vec<Removal>, String> {
+    fn components(&self) -> Result<Vec<Removal>, Refusal> {
         let all: Vec<u32> = (0..self.blocks.count()).collect();
         let mut removals = Vec::new();
         for candidates in self.blocks.candidate_groups(&all, &self.shinglings[0], &self.banding())? {
@@ -221,7 +222,7 @@ impl<'a> Corpus<'a> {
     }
 
     /// All but the best blocks of a component, each with the most similar one of those that stay.
-    fn reduce(&self, mut component: Vec<u32>) -> Result<Vec<Removal>, String> {
+    fn reduce(&self, mut component: Vec<u32>) -> Result<Vec<Removal>, Refusal> {
         component.sort_by(|first, second| self.merits.compare(*first, *second));
         let keep = self.configuration.keep.min(component.len());
         let (kept, rest) = component.split_at(keep);
@@ -245,7 +246,7 @@ impl<'a> Corpus<'a> {
     }
 
     /// The least similarity of each of the others to the block, over all normalisations.
-    fn similarities(&self, block: u32, others: &[u32]) -> Result<Vec<f64>, String> {
+    fn similarities(&self, block: u32, others: &[u32]) -> Result<Vec<f64>, Refusal> {
         let mut least = vec![1.0_f64; others.len()];
         for shingling in &self.shinglings {
             let similarities = self.blocks.jaccard(block, others, shingling)?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use netquarry_sdk::dedup::{Blocks, Decisions, DedupStrategy, Restoration, Shingling};
-use netquarry_sdk::{ConfigurationError, Plugin};
+use netquarry_sdk::{ConfigurationError, Plugin, Refusal};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use survivor::Preference;
@@ -52,6 +52,7 @@ impl Plugin for Rescue {
     const NAME: &str = "dedup-rescue";
     const VERSION: &str = env!("CARGO_PKG_VERSION");
     const DOCUMENTATION: &str = include_str!("../README.md");
+    const EXAMPLES: &[(&str, &str)] = &[("too-few-of-a-prefix", include_str!("../examples/too-few-of-a-prefix.json"))];
     type Configuration = Configuration;
 
     fn new(configuration: Configuration) -> Result<Self, ConfigurationError> {
@@ -64,7 +65,7 @@ impl Plugin for Rescue {
 }
 
 impl DedupStrategy for Rescue {
-    fn deduplicate(&self, blocks: &dyn Blocks) -> Result<Decisions, String> {
+    fn deduplicate(&self, blocks: &dyn Blocks) -> Result<Decisions, Refusal> {
         let Configuration { prefixes, min_per_prefix, prefer, .. } = &self.configuration;
         if prefixes.is_empty() {
             return Ok(Vec::<Restoration>::new().into());
@@ -82,7 +83,7 @@ impl DedupStrategy for Rescue {
 
 impl Rescue {
     /// Whether a block is near to one of the others. One without tokens is near to none.
-    fn is_near(&self, all: &Restoring<'_>, block: u32, others: &[u32]) -> Result<bool, String> {
+    fn is_near(&self, all: &Restoring<'_>, block: u32, others: &[u32]) -> Result<bool, Refusal> {
         let Configuration { normalisation, shingle_width, .. } = &self.configuration;
         let shingling = Shingling { normalisation: normalisation.clone(), width: *shingle_width };
         let similarities = all.blocks.jaccard(block, others, &shingling)?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use netquarry_sdk::dedup::{Blocks, Decisions, DedupStrategy, Removal, Shingling, SimilarBlocks, SimilarPair};
-use netquarry_sdk::{ConfigurationError, Plugin};
+use netquarry_sdk::{ConfigurationError, Plugin, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use survivor::{Merits, Preference, all_summaries};
@@ -61,6 +61,7 @@ impl Plugin for Structural {
     const NAME: &str = "dedup-structural";
     const VERSION: &str = env!("CARGO_PKG_VERSION");
     const DOCUMENTATION: &str = include_str!("../README.md");
+    const EXAMPLES: &[(&str, &str)] = &[("same-layers", include_str!("../examples/same-layers.json"))];
     type Configuration = Configuration;
 
     fn new(configuration: Configuration) -> Result<Self, ConfigurationError> {
@@ -71,7 +72,7 @@ impl Plugin for Structural {
 }
 
 impl DedupStrategy for Structural {
-    fn deduplicate(&self, blocks: &dyn Blocks) -> Result<Decisions, String> {
+    fn deduplicate(&self, blocks: &dyn Blocks) -> Result<Decisions, Refusal> {
         let shingling = Shingling {
             normalisation: self.configuration.normalisation.clone(),
             width: self.configuration.shingle_width,
@@ -129,7 +130,7 @@ struct Removed {
 impl Deciding<'_> {
     /// In each group of equal structures the best block stays, and further ones that are too far from it by their
     /// tokens.
-    fn remove_equal(&mut self) -> Result<(), String> {
+    fn remove_equal(&mut self) -> Result<(), Refusal> {
         let members = self.members();
         let mut by_structure: BTreeMap<String, Vec<u32>> = BTreeMap::new();
         for (digest, block) in self.blocks.structure_digests(&members).into_iter().zip(members) {
@@ -153,7 +154,7 @@ impl Deciding<'_> {
 
     /// Of each pair of near-duplicates the worse one goes, pair by pair in the order of the blocks, unless one of them
     /// is gone by then.
-    fn remove_near(&mut self) -> Result<(), String> {
+    fn remove_near(&mut self) -> Result<(), Refusal> {
         let mut order = self.members();
         let index = self.blocks.structure_index(&order, self.configuration.threshold);
         order.sort_by(|first, second| self.in_order(*first, *second));
@@ -171,7 +172,7 @@ impl Deciding<'_> {
     }
 
     /// `near` are the pairs of a block with all that are near it.
-    fn remove_near_of(&mut self, near: &[SimilarPair]) -> Result<(), String> {
+    fn remove_near_of(&mut self, near: &[SimilarPair]) -> Result<(), Refusal> {
         let mut later: Vec<&SimilarPair> =
             near.iter().filter(|pair| self.in_order(pair.first, pair.second).is_lt()).collect();
         later.sort_by(|one, other| self.in_order(one.second, other.second));
@@ -203,7 +204,7 @@ impl Deciding<'_> {
     }
 
     /// Whether the tokens of each of the others are close enough to those of the block.
-    fn are_close(&self, block: u32, others: &[u32]) -> Result<Vec<bool>, String> {
+    fn are_close(&self, block: u32, others: &[u32]) -> Result<Vec<bool>, Refusal> {
         let floor = self.configuration.lexical_floor;
         if floor <= 0.0 {
             return Ok(vec![true; others.len()]);

@@ -1,7 +1,7 @@
 //! Brings back blocks of rare families that are like none that is left.
 
 use netquarry_sdk::dedup::{Blocks, Decisions, DedupStrategy, Restoration, Shingling};
-use netquarry_sdk::{ConfigurationError, Plugin};
+use netquarry_sdk::{ConfigurationError, Plugin, Refusal};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use survivor::Preference;
@@ -51,6 +51,7 @@ impl Plugin for TopUp {
     const NAME: &str = "dedup-top-up";
     const VERSION: &str = env!("CARGO_PKG_VERSION");
     const DOCUMENTATION: &str = include_str!("../README.md");
+    const EXAMPLES: &[(&str, &str)] = &[("rare-family", include_str!("../examples/rare-family.json"))];
     type Configuration = Configuration;
 
     fn new(configuration: Configuration) -> Result<Self, ConfigurationError> {
@@ -61,7 +62,7 @@ impl Plugin for TopUp {
 }
 
 impl DedupStrategy for TopUp {
-    fn deduplicate(&self, blocks: &dyn Blocks) -> Result<Decisions, String> {
+    fn deduplicate(&self, blocks: &dyn Blocks) -> Result<Decisions, Refusal> {
         let Configuration { prefixes, per_prefix, prefer, .. } = &self.configuration;
         if prefixes.is_empty() {
             return Ok(Vec::<Restoration>::new().into());
@@ -77,7 +78,7 @@ impl DedupStrategy for TopUp {
 
 impl TopUp {
     /// Whether none of the others is too similar. Blocks without tokens have nothing in common.
-    fn is_like_none(&self, blocks: &dyn Blocks, block: u32, others: &[u32]) -> Result<bool, String> {
+    fn is_like_none(&self, blocks: &dyn Blocks, block: u32, others: &[u32]) -> Result<bool, Refusal> {
         let Configuration { normalisation, shingle_width, lexical_max, structural_max, .. } = &self.configuration;
         let shingling = Shingling { normalisation: normalisation.clone(), width: *shingle_width };
         if blocks.structural_jaccard(block, others).into_iter().any(|similarity| similarity > *structural_max) {

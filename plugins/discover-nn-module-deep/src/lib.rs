@@ -2,7 +2,7 @@
 //! not abstract.
 
 use netquarry_sdk::discovery::{ClassDescription, DiscoveryRule, Proposal};
-use netquarry_sdk::{ConfigurationError, Plugin};
+use netquarry_sdk::{ConfigurationError, Plugin, Refusal};
 use nn_module::ancestry::{Forward, Lineage, abstract_methods, forward, is_nn_module_path, lineage};
 use nn_module::category::categorise;
 use schemars::JsonSchema;
@@ -45,6 +45,7 @@ impl Plugin for NnModuleDeep {
     const NAME: &str = "discover-nn-module-deep";
     const VERSION: &str = env!("CARGO_PKG_VERSION");
     const DOCUMENTATION: &str = include_str!("../README.md");
+    const EXAMPLES: &[(&str, &str)] = &[("inherited-modules", include_str!("../examples/inherited-modules.json"))];
     type Configuration = Configuration;
 
     fn new(configuration: Configuration) -> Result<Self, ConfigurationError> {
@@ -53,7 +54,7 @@ impl Plugin for NnModuleDeep {
 }
 
 impl DiscoveryRule for NnModuleDeep {
-    fn discover(&self, classes: &[ClassDescription]) -> Result<Vec<Proposal>, String> {
+    fn discover(&self, classes: &[ClassDescription]) -> Result<Vec<Proposal>, Refusal> {
         Ok((0..).zip(classes).filter_map(|(index, class)| self.propose(index, class)).collect())
     }
 }

@@ -1,7 +1,7 @@
 //! The paper's rule: a top-level class that inherits `nn.Module` directly, defines `forward` and is not abstract.
 
 use netquarry_sdk::discovery::{ClassDescription, DiscoveryRule, Proposal};
-use netquarry_sdk::{ConfigurationError, Plugin};
+use netquarry_sdk::{ConfigurationError, Plugin, Refusal};
 use nn_module::ancestry::{abstract_methods, is_nn_module};
 use nn_module::category::categorise;
 use schemars::JsonSchema;
@@ -22,6 +22,7 @@ impl Plugin for NnModule {
     const NAME: &str = "discover-nn-module";
     const VERSION: &str = env!("CARGO_PKG_VERSION");
     const DOCUMENTATION: &str = include_str!("../README.md");
+    const EXAMPLES: &[(&str, &str)] = &[("direct-modules", include_str!("../examples/direct-modules.json"))];
     type Configuration = Configuration;
 
     fn new(configuration: Configuration) -> Result<Self, ConfigurationError> {
@@ -30,7 +31,7 @@ impl Plugin for NnModule {
 }
 
 impl DiscoveryRule for NnModule {
-    fn discover(&self, classes: &[ClassDescription]) -> Result<Vec<Proposal>, String> {
+    fn discover(&self, classes: &[ClassDescription]) -> Result<Vec<Proposal>, Refusal> {
         let candidates = (0..).zip(classes).filter(|(_, class)| self.is_block(class));
         Ok(candidates.map(|(index, class)| propose(index, class)).collect())
     }

@@ -86,6 +86,7 @@ impl Plugin for Lemur {
     const NAME: &str = "emit-lemur";
     const VERSION: &str = env!("CARGO_PKG_VERSION");
     const DOCUMENTATION: &str = include_str!("../README.md");
+    const EXAMPLES: &[(&str, &str)] = &[("two-blocks", include_str!("../examples/two-blocks.json"))];
     type Configuration = Configuration;
 
     fn new(configuration: Configuration) -> Result<Self, ConfigurationError> {
@@ -104,7 +105,7 @@ impl Plugin for Lemur {
 }
 
 impl SpecEmitter for Lemur {
-    fn emit_block(&self, block: &Block) -> Result<Emission, String> {
+    fn emit_block(&self, block: &Block) -> Result<Emission, netquarry_sdk::Refusal> {
         let record: Record = serde_json::from_str(&block.manifest_record)
             .map_err(|error| format!("the record of the block: {error}"))?;
         let (files, entry) = match Plan::of(block, &record, &self.configuration) {
@@ -119,7 +120,7 @@ impl SpecEmitter for Lemur {
         Ok(Emission { files, entry: Some(entry) })
     }
 
-    fn emit_index(&self, blocks: &[Emitted]) -> Result<Vec<File>, String> {
+    fn emit_index(&self, blocks: &[Emitted]) -> Result<Vec<File>, netquarry_sdk::Refusal> {
         let mut index = Index { format: FORMAT, counts: Counts::default(), models: Vec::new(), refused: Vec::new() };
         for block in blocks {
             index.add(block)?;

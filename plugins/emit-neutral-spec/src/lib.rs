@@ -1,7 +1,7 @@
 //! A JSON description of each block that carries no upstream code.
 
 use netquarry_sdk::emit::{Block, Emission, Emitted, File, SpecEmitter};
-use netquarry_sdk::{ConfigurationError, Plugin};
+use netquarry_sdk::{ConfigurationError, Plugin, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +29,7 @@ impl Plugin for NeutralSpec {
     const NAME: &str = "emit-neutral-spec";
     const VERSION: &str = env!("CARGO_PKG_VERSION");
     const DOCUMENTATION: &str = include_str!("../README.md");
+    const EXAMPLES: &[(&str, &str)] = &[("two-blocks", include_str!("../examples/two-blocks.json"))];
     type Configuration = Configuration;
 
     fn new(configuration: Configuration) -> Result<Self, ConfigurationError> {
@@ -41,14 +42,15 @@ impl Plugin for NeutralSpec {
 }
 
 impl SpecEmitter for NeutralSpec {
-    fn emit_block(&self, block: &Block) -> Result<Emission, String> {
+    fn emit_block(&self, block: &Block) -> Result<Emission, Refusal> {
         if block.level < self.configuration.minimum_level {
             return Ok(Emission::nothing());
         }
-        Ok(Emission::of(vec![json_file(path(block), &Spec::of(block)?)?]))
+        let spec = Spec::of(block).map_err(Refusal::Input)?;
+        Ok(Emission::of(vec![json_file(path(block), &spec)?]))
     }
 
-    fn emit_index(&self, blocks: &[Emitted]) -> Result<Vec<File>, String> {
+    fn emit_index(&self, blocks: &[Emitted]) -> Result<Vec<File>, Refusal> {
         let described = blocks.iter().filter_map(|block| {
             let path = block.paths.first()?;
             let category = block.category.name();

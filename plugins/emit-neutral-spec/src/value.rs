@@ -14,6 +14,8 @@ const LONGEST_TEXT: usize = 60;
 const MOST_ITEMS: usize = 12;
 /// Expressions that are made of more are left out.
 const MOST_PARTS: usize = 48;
+/// In bytes; longer expressions are not even read, for a number takes time by the square of its digits.
+const LONGEST_EXPRESSION: usize = 10_000;
 
 /// A value that Python code stands for.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -82,23 +84,24 @@ pub struct Type {
 impl Value {
     /// What the text of an expression stands for.
     pub fn of(text: &str) -> Self {
-        let parsed = parse(text, Mode::Expression, "<expression>");
-        match parsed {
-            Ok(ast::Mod::Expression(ast::ModExpression { body, .. })) => {
-                Reader::default().value(&body).unwrap_or(Self::Expression)
-            }
-            _ => Self::Expression,
-        }
+        expression(text).and_then(|body| Reader::default().value(&body)).unwrap_or(Self::Expression)
     }
 }
 
 impl Type {
     /// What the text of an annotation names; `None` where it does more than that.
     pub fn of(text: &str) -> Option<Self> {
-        match parse(text, Mode::Expression, "<annotation>").ok()? {
-            ast::Mod::Expression(ast::ModExpression { body, .. }) => Reader::default().annotation(&body),
-            _ => None,
-        }
+        expression(text).and_then(|body| Reader::default().annotation(&body))
+    }
+}
+
+fn expression(text: &str) -> Option<Box<Expr>> {
+    if text.len() > LONGEST_EXPRESSION {
+        return None;
+    }
+    match parse(text, Mode::Expression, "<expression>").ok()? {
+        ast::Mod::Expression(ast::ModExpression { body, .. }) => Some(body),
+        _ => None,
     }
 }
 

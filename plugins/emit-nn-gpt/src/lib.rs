@@ -1,7 +1,7 @@
 //! Blocks, chat records and design summaries in the forms that NN-GPT reads.
 
 use netquarry_sdk::emit::{Block, Emission, Emitted, File, SpecEmitter};
-use netquarry_sdk::{ConfigurationError, Plugin};
+use netquarry_sdk::{ConfigurationError, Plugin, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -83,6 +83,7 @@ impl Plugin for NnGpt {
     const NAME: &str = "emit-nn-gpt";
     const VERSION: &str = env!("CARGO_PKG_VERSION");
     const DOCUMENTATION: &str = include_str!("../README.md");
+    const EXAMPLES: &[(&str, &str)] = &[("two-blocks", include_str!("../examples/two-blocks.json"))];
     type Configuration = Configuration;
 
     fn new(configuration: Configuration) -> Result<Self, ConfigurationError> {
@@ -107,7 +108,7 @@ impl Plugin for NnGpt {
 }
 
 impl SpecEmitter for NnGpt {
-    fn emit_block(&self, block: &Block) -> Result<Emission, String> {
+    fn emit_block(&self, block: &Block) -> Result<Emission, Refusal> {
         let (Some(bundle), Some(code)) = (&block.bundle, &block.code) else { return Ok(Emission::nothing()) };
         if block.level < self.configuration.minimum_level {
             return Ok(Emission::nothing());
@@ -121,8 +122,8 @@ impl SpecEmitter for NnGpt {
         Ok(Emission { files, entry: Some(entry) })
     }
 
-    fn emit_index(&self, blocks: &[Emitted]) -> Result<Vec<File>, String> {
-        index::files(&self.configuration, blocks)
+    fn emit_index(&self, blocks: &[Emitted]) -> Result<Vec<File>, Refusal> {
+        Ok(index::files(&self.configuration, blocks)?)
     }
 }
 

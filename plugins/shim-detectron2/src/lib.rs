@@ -4,7 +4,7 @@
 //! single model.
 
 use netquarry_sdk::shim::{Replacement, RepoShim, Rule, Tables};
-use netquarry_sdk::{ConfigurationError, NoConfiguration, Plugin};
+use netquarry_sdk::{ConfigurationError, NoConfiguration, Plugin, Refusal};
 
 /// The packages that follow detectron2's conventions.
 const PACKAGES: [&str; 3] = ["detectron2", "mask2former", "mask2former_video"];
@@ -51,6 +51,7 @@ impl Plugin for Detectron2 {
     const NAME: &str = "shim-detectron2";
     const VERSION: &str = env!("CARGO_PKG_VERSION");
     const DOCUMENTATION: &str = include_str!("../README.md");
+    const EXAMPLES: &[(&str, &str)] = &[("registered-backbone", include_str!("../examples/registered-backbone.json"))];
     type Configuration = NoConfiguration;
 
     fn new(_: NoConfiguration) -> Result<Self, ConfigurationError> {
@@ -59,7 +60,7 @@ impl Plugin for Detectron2 {
 }
 
 impl RepoShim for Detectron2 {
-    fn tables(&self) -> Result<Tables, String> {
+    fn tables(&self) -> Result<Tables, Refusal> {
         let rule = |path: String, why: &str| Rule { path, why: why.to_owned() };
         let mut dropped_decorators = vec![rule("detectron2.config.config.configurable".to_owned(), CONFIGURES)];
         let mut dropped_members = Vec::new();

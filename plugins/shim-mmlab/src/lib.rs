@@ -8,7 +8,7 @@ mod replacements;
 use netquarry_sdk::shim::{
     Answer, CodeIndex, OperatorNamespace, Question, Registry, RepoShim, Resolved, Rule, Tables, UpstreamState,
 };
-use netquarry_sdk::{ConfigurationError, NoConfiguration, Plugin};
+use netquarry_sdk::{ConfigurationError, NoConfiguration, Plugin, Refusal};
 
 /// The import packages that are written against mmengine's registry.
 const PACKAGES: [&str; 7] = ["mmengine", "mmcv", "mmdet", "mmseg", "mmocr", "mmpose", "mmpretrain"];
@@ -25,6 +25,7 @@ impl Plugin for Mmlab {
     const NAME: &str = "shim-mmlab";
     const VERSION: &str = env!("CARGO_PKG_VERSION");
     const DOCUMENTATION: &str = include_str!("../README.md");
+    const EXAMPLES: &[(&str, &str)] = &[("built-by-key", include_str!("../examples/built-by-key.json"))];
     type Configuration = NoConfiguration;
 
     fn new(_: NoConfiguration) -> Result<Self, ConfigurationError> {
@@ -33,7 +34,7 @@ impl Plugin for Mmlab {
 }
 
 impl RepoShim for Mmlab {
-    fn tables(&self) -> Result<Tables, String> {
+    fn tables(&self) -> Result<Tables, Refusal> {
         Ok(Tables {
             packages: PACKAGES.map(str::to_owned).to_vec(),
             postponed_annotations: PACKAGES.map(unread_annotations).to_vec(),
@@ -46,7 +47,7 @@ impl RepoShim for Mmlab {
         })
     }
 
-    fn answer(&self, question: &Question, _: &dyn CodeIndex) -> Result<Answer, String> {
+    fn answer(&self, question: &Question, _: &dyn CodeIndex) -> Result<Answer, Refusal> {
         if question.name != BATCHED_NMS {
             return Ok(Answer::Unknown(format!("{} is no rule of this shim", question.name)));
         }

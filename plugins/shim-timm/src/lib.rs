@@ -3,7 +3,7 @@
 //! Each rule states a property of timm's code that makes leaving something out right. None is about a single model.
 
 use netquarry_sdk::shim::{RepoShim, Rule, Tables};
-use netquarry_sdk::{ConfigurationError, NoConfiguration, Plugin};
+use netquarry_sdk::{ConfigurationError, NoConfiguration, Plugin, Refusal};
 
 /// The functions by which timm registers, as decorators and in calls, and why a block does without. All of them return what
 /// they are given.
@@ -37,6 +37,7 @@ impl Plugin for Timm {
     const NAME: &str = "shim-timm";
     const VERSION: &str = env!("CARGO_PKG_VERSION");
     const DOCUMENTATION: &str = include_str!("../README.md");
+    const EXAMPLES: &[(&str, &str)] = &[("registered-model", include_str!("../examples/registered-model.json"))];
     type Configuration = NoConfiguration;
 
     fn new(_: NoConfiguration) -> Result<Self, ConfigurationError> {
@@ -45,7 +46,7 @@ impl Plugin for Timm {
 }
 
 impl RepoShim for Timm {
-    fn tables(&self) -> Result<Tables, String> {
+    fn tables(&self) -> Result<Tables, Refusal> {
         Ok(Tables {
             packages: vec!["timm".to_owned()],
             dropped_decorators: REGISTERING.map(Rule::from).to_vec(),

@@ -4,7 +4,7 @@
 //! single model.
 
 use netquarry_sdk::shim::{Replacement, RepoShim, Rule, Tables};
-use netquarry_sdk::{ConfigurationError, NoConfiguration, Plugin};
+use netquarry_sdk::{ConfigurationError, NoConfiguration, Plugin, Refusal};
 
 /// Decorators of GraphGym, which finds modules by name.
 const DROPPED_DECORATORS: [(&str, &str); 1] = [(
@@ -21,6 +21,7 @@ impl Plugin for TorchGeometric {
     const NAME: &str = "shim-torch-geometric";
     const VERSION: &str = env!("CARGO_PKG_VERSION");
     const DOCUMENTATION: &str = include_str!("../README.md");
+    const EXAMPLES: &[(&str, &str)] = &[("registered-layer", include_str!("../examples/registered-layer.json"))];
     type Configuration = NoConfiguration;
 
     fn new(_: NoConfiguration) -> Result<Self, ConfigurationError> {
@@ -29,7 +30,7 @@ impl Plugin for TorchGeometric {
 }
 
 impl RepoShim for TorchGeometric {
-    fn tables(&self) -> Result<Tables, String> {
+    fn tables(&self) -> Result<Tables, Refusal> {
         let templates = Replacement::from((
             "torch_geometric.nn.conv.message_passing.MessagePassing._set_jittable_templates",
             include_str!("../replacements/set_jittable_templates.py"),

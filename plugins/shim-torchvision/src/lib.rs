@@ -6,7 +6,7 @@
 use netquarry_sdk::shim::{
     Answer, CodeIndex, OperatorNamespace, Question, Replacement, RepoShim, Resolved, Rule, Tables,
 };
-use netquarry_sdk::{ConfigurationError, NoConfiguration, Plugin};
+use netquarry_sdk::{ConfigurationError, NoConfiguration, Plugin, Refusal};
 
 /// The function by which a functional transform finds the kernel for its input.
 const GET_KERNEL: &str = "torchvision.transforms.v2.functional._utils._get_kernel";
@@ -35,6 +35,7 @@ impl Plugin for Torchvision {
     const NAME: &str = "shim-torchvision";
     const VERSION: &str = env!("CARGO_PKG_VERSION");
     const DOCUMENTATION: &str = include_str!("../README.md");
+    const EXAMPLES: &[(&str, &str)] = &[("usage-counter", include_str!("../examples/usage-counter.json"))];
     type Configuration = NoConfiguration;
 
     fn new(_: NoConfiguration) -> Result<Self, ConfigurationError> {
@@ -43,7 +44,7 @@ impl Plugin for Torchvision {
 }
 
 impl RepoShim for Torchvision {
-    fn tables(&self) -> Result<Tables, String> {
+    fn tables(&self) -> Result<Tables, Refusal> {
         let registered = Rule::from((
             "torchvision.models._api.register_model",
             "returns the function as it is; the registry that it fills serves get_model and list_models, which find models \
@@ -77,7 +78,7 @@ impl RepoShim for Torchvision {
 
     /// A functional asks for its own kernels: `_get_kernel(resize, type(inpt))` stands in `resize`. Where the
     /// functional is a parameter (in `Transform._call_kernel`), whoever names the functional brings its kernels.
-    fn answer(&self, question: &Question, index: &dyn CodeIndex) -> Result<Answer, String> {
+    fn answer(&self, question: &Question, index: &dyn CodeIndex) -> Result<Answer, Refusal> {
         if question.name != GET_KERNEL {
             return Ok(Answer::Unknown(format!("{} is no rule of this shim", question.name)));
         }

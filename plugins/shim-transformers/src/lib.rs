@@ -6,7 +6,7 @@
 mod rules;
 
 use netquarry_sdk::shim::{Replacement, RepoShim, Rule, Tables};
-use netquarry_sdk::{ConfigurationError, NoConfiguration, Plugin};
+use netquarry_sdk::{ConfigurationError, NoConfiguration, Plugin, Refusal};
 
 use rules::{DROPPED_BASES, DROPPED_DECORATORS, DROPPED_MEMBERS, NAMED_TABLES, REPLACED, UNREAD_ANNOTATIONS};
 
@@ -16,6 +16,7 @@ impl Plugin for Transformers {
     const NAME: &str = "shim-transformers";
     const VERSION: &str = env!("CARGO_PKG_VERSION");
     const DOCUMENTATION: &str = include_str!("../README.md");
+    const EXAMPLES: &[(&str, &str)] = &[("base-for-the-hub", include_str!("../examples/base-for-the-hub.json"))];
     type Configuration = NoConfiguration;
 
     fn new(_: NoConfiguration) -> Result<Self, ConfigurationError> {
@@ -24,7 +25,7 @@ impl Plugin for Transformers {
 }
 
 impl RepoShim for Transformers {
-    fn tables(&self) -> Result<Tables, String> {
+    fn tables(&self) -> Result<Tables, Refusal> {
         let members = DROPPED_MEMBERS.iter().flat_map(|(class, names, why)| {
             names.iter().map(move |name| Rule { path: format!("{class}.{name}"), why: (*why).to_owned() })
         });

@@ -4,7 +4,7 @@
 //! single model.
 
 use netquarry_sdk::shim::{Replacement, RepoShim, Rule, Tables};
-use netquarry_sdk::{ConfigurationError, NoConfiguration, Plugin};
+use netquarry_sdk::{ConfigurationError, NoConfiguration, Plugin, Refusal};
 
 /// What ultralytics changes in other packages when it is imported.
 const DROPPED_PATCHES: [(&str, &str); 3] = [
@@ -93,6 +93,7 @@ impl Plugin for Ultralytics {
     const NAME: &str = "shim-ultralytics";
     const VERSION: &str = env!("CARGO_PKG_VERSION");
     const DOCUMENTATION: &str = include_str!("../README.md");
+    const EXAMPLES: &[(&str, &str)] = &[("logger", include_str!("../examples/logger.json"))];
     type Configuration = NoConfiguration;
 
     fn new(_: NoConfiguration) -> Result<Self, ConfigurationError> {
@@ -101,7 +102,7 @@ impl Plugin for Ultralytics {
 }
 
 impl RepoShim for Ultralytics {
-    fn tables(&self) -> Result<Tables, String> {
+    fn tables(&self) -> Result<Tables, Refusal> {
         Ok(Tables {
             packages: ["ultralytics", "yolov5", "models", "utils"].map(str::to_owned).to_vec(),
             dropped_members: DROPPED_PATCHES.map(Rule::from).to_vec(),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use netquarry_sdk::Refusal;
 use netquarry_sdk::dedup::{BlockSummary, Blocks, Decisions, Restoration};
 
 use crate::{Merit, Preference, all_summaries, begins_with, matched_prefix};
@@ -40,8 +41,8 @@ impl<'a> Restoring<'a> {
         most: usize,
         prefer: &[Preference],
         reason: &str,
-        is_wanted: impl Fn(&Self, u32, &[u32]) -> Result<bool, String>,
-    ) -> Result<(), String> {
+        is_wanted: impl Fn(&Self, u32, &[u32]) -> Result<bool, Refusal>,
+    ) -> Result<(), Refusal> {
         if most == 0 {
             return Ok(());
         }

@@ -1,11 +1,11 @@
 //! Strategies that decide which blocks are duplicates of others.
 
-use crate::Plugin;
 pub use crate::bindings::dedup_strategy::netquarry::plugin::blocks::{
     Banding, BlockSummary, Criterion, Decisions, Follower, Hashing, Pair, Removal, Restoration, Shingling,
     SimilarBlocks, SimilarPair, Structure,
 };
 use crate::bindings::dedup_strategy::netquarry::plugin::blocks::{BlockSet, StructureIndex};
+use crate::{Plugin, Refusal};
 
 /// A plugin of the kind `dedup-strategy`.
 pub trait DedupStrategy: Plugin {
@@ -13,8 +13,8 @@ pub trait DedupStrategy: Plugin {
     ///
     /// # Errors
     ///
-    /// A sentence; nothing is then decided by the strategy.
-    fn deduplicate(&self, blocks: &dyn Blocks) -> Result<Decisions, String>;
+    /// Nothing is then decided by the strategy.
+    fn deduplicate(&self, blocks: &dyn Blocks) -> Result<Decisions, Refusal>;
 }
 
 /// Most strategies only remove.
@@ -50,18 +50,18 @@ pub trait Blocks {
     fn code(&self, block: u32) -> String;
 
     /// Normalised tokens.
-    fn tokens(&self, block: u32, normalisation: &str) -> Result<Vec<String>, String>;
+    fn tokens(&self, block: u32, normalisation: &str) -> Result<Vec<String>, Refusal>;
 
     /// The number of distinct shingles.
-    fn shingle_count(&self, block: u32, shingling: &Shingling) -> Result<u32, String>;
+    fn shingle_count(&self, block: u32, shingling: &Shingling) -> Result<u32, Refusal>;
 
     /// For each member the first one that has the same set of shingles.
-    fn first_equals(&self, members: &[u32], shingling: &Shingling) -> Result<Vec<u32>, String>;
+    fn first_equals(&self, members: &[u32], shingling: &Shingling) -> Result<Vec<u32>, Refusal>;
 
-    fn signature(&self, block: u32, shingling: &Shingling, hashing: &Hashing) -> Result<Vec<u32>, String>;
+    fn signature(&self, block: u32, shingling: &Shingling, hashing: &Hashing) -> Result<Vec<u32>, Refusal>;
 
     /// Pairs of members that collide in some band; sorted.
-    fn candidate_pairs(&self, members: &[u32], shingling: &Shingling, banding: &Banding) -> Result<Vec<Pair>, String>;
+    fn candidate_pairs(&self, members: &[u32], shingling: &Shingling, banding: &Banding) -> Result<Vec<Pair>, Refusal>;
 
     /// The members that collide in some band, directly or through others; each group is ascending.
     fn candidate_groups(
@@ -69,19 +69,19 @@ pub trait Blocks {
         members: &[u32],
         shingling: &Shingling,
         banding: &Banding,
-    ) -> Result<Vec<Vec<u32>>, String>;
+    ) -> Result<Vec<Vec<u32>>, Refusal>;
 
     /// Clusters by leaders: from the first block of `order` to the last, each one follows the first leader that collides
     /// with it in some band, by the first criterion's sets, and has enough in common with it by all criteria, or leads
     /// itself. The followers, in that order.
-    fn leaders(&self, order: &[u32], criteria: &[Criterion], banding: &Banding) -> Result<Vec<Follower>, String>;
+    fn leaders(&self, order: &[u32], criteria: &[Criterion], banding: &Banding) -> Result<Vec<Follower>, Refusal>;
 
     /// The members that have enough in common by all criteria, directly or through others: groups of two at least, each
     /// ascending, in the order of their first ones.
-    fn similar_groups(&self, members: &[u32], criteria: &[Criterion]) -> Result<Vec<Vec<u32>>, String>;
+    fn similar_groups(&self, members: &[u32], criteria: &[Criterion]) -> Result<Vec<Vec<u32>>, Refusal>;
 
     /// Exact Jaccard similarity of the shingle sets of `block` and each of `others`.
-    fn jaccard(&self, block: u32, others: &[u32], shingling: &Shingling) -> Result<Vec<f64>, String>;
+    fn jaccard(&self, block: u32, others: &[u32], shingling: &Shingling) -> Result<Vec<f64>, Refusal>;
 
     /// The structural fingerprint.
     fn structure(&self, block: u32) -> Structure;
@@ -130,24 +130,24 @@ impl Blocks for BlockSet {
         self.code(block)
     }
 
-    fn tokens(&self, block: u32, normalisation: &str) -> Result<Vec<String>, String> {
-        self.tokens(block, normalisation)
+    fn tokens(&self, block: u32, normalisation: &str) -> Result<Vec<String>, Refusal> {
+        self.tokens(block, normalisation).map_err(Refusal::Host)
     }
 
-    fn shingle_count(&self, block: u32, shingling: &Shingling) -> Result<u32, String> {
-        self.shingle_count(block, shingling)
+    fn shingle_count(&self, block: u32, shingling: &Shingling) -> Result<u32, Refusal> {
+        self.shingle_count(block, shingling).map_err(Refusal::Host)
     }
 
-    fn first_equals(&self, members: &[u32], shingling: &Shingling) -> Result<Vec<u32>, String> {
-        self.first_equals(members, shingling)
+    fn first_equals(&self, members: &[u32], shingling: &Shingling) -> Result<Vec<u32>, Refusal> {
+        self.first_equals(members, shingling).map_err(Refusal::Host)
     }
 
-    fn signature(&self, block: u32, shingling: &Shingling, hashing: &Hashing) -> Result<Vec<u32>, String> {
-        self.signature(block, shingling, hashing)
+    fn signature(&self, block: u32, shingling: &Shingling, hashing: &Hashing) -> Result<Vec<u32>, Refusal> {
+        self.signature(block, shingling, hashing).map_err(Refusal::Host)
     }
 
-    fn candidate_pairs(&self, members: &[u32], shingling: &Shingling, banding: &Banding) -> Result<Vec<Pair>, String> {
-        self.candidate_pairs(members, shingling, banding)
+    fn candidate_pairs(&self, members: &[u32], shingling: &Shingling, banding: &Banding) -> Result<Vec<Pair>, Refusal> {
+        self.candidate_pairs(members, shingling, banding).map_err(Refusal::Host)
     }
 
     fn candidate_groups(
@@ -155,20 +155,20 @@ impl Blocks for BlockSet {
         members: &[u32],
         shingling: &Shingling,
         banding: &Banding,
-    ) -> Result<Vec<Vec<u32>>, String> {
-        self.candidate_groups(members, shingling, banding)
+    ) -> Result<Vec<Vec<u32>>, Refusal> {
+        self.candidate_groups(members, shingling, banding).map_err(Refusal::Host)
     }
 
-    fn leaders(&self, order: &[u32], criteria: &[Criterion], banding: &Banding) -> Result<Vec<Follower>, String> {
-        self.leaders(order, criteria, banding)
+    fn leaders(&self, order: &[u32], criteria: &[Criterion], banding: &Banding) -> Result<Vec<Follower>, Refusal> {
+        self.leaders(order, criteria, banding).map_err(Refusal::Host)
     }
 
-    fn similar_groups(&self, members: &[u32], criteria: &[Criterion]) -> Result<Vec<Vec<u32>>, String> {
-        self.similar_groups(members, criteria)
+    fn similar_groups(&self, members: &[u32], criteria: &[Criterion]) -> Result<Vec<Vec<u32>>, Refusal> {
+        self.similar_groups(members, criteria).map_err(Refusal::Host)
     }
 
-    fn jaccard(&self, block: u32, others: &[u32], shingling: &Shingling) -> Result<Vec<f64>, String> {
-        self.jaccard(block, others, shingling)
+    fn jaccard(&self, block: u32, others: &[u32], shingling: &Shingling) -> Result<Vec<f64>, Refusal> {
+        self.jaccard(block, others, shingling).map_err(Refusal::Host)
     }
 
     fn structure(&self, block: u32) -> Structure {

@@ -1,9 +1,9 @@
 //! Rules that choose the blocks among the classes of the sources.
 
-use crate::Plugin;
 pub use crate::bindings::discovery_rule::netquarry::plugin::classes::{
     Ancestor, BaseClass, Category, ClassDescription, Method, Proposal,
 };
+use crate::{Plugin, Refusal};
 
 /// A plugin of the kind `discovery-rule`.
 pub trait DiscoveryRule: Plugin {
@@ -12,9 +12,9 @@ pub trait DiscoveryRule: Plugin {
     ///
     /// # Errors
     ///
-    /// A sentence; it fails the whole batch. A class that the rule does not understand is better left out with a
+    /// It fails the whole batch. A class that the rule does not understand is better left out with a
     /// message in the log.
-    fn discover(&self, classes: &[ClassDescription]) -> Result<Vec<Proposal>, String>;
+    fn discover(&self, classes: &[ClassDescription]) -> Result<Vec<Proposal>, Refusal>;
 }
 
 impl Category {

@@ -1,11 +1,11 @@
 //! Emitters, which describe blocks in a form of their own.
 
-use crate::Plugin;
 pub use crate::bindings::spec_emitter::netquarry::plugin::records::{
     Block, Dependency, Emission, Emitted, Failure, File, Outcome, Parameter, ParameterKind, Placement, Provenance,
     Tensor,
 };
 pub use crate::discovery::Category;
+use crate::{Plugin, Refusal};
 
 /// A plugin of the kind `spec-emitter`.
 pub trait SpecEmitter: Plugin {
@@ -13,15 +13,15 @@ pub trait SpecEmitter: Plugin {
     ///
     /// # Errors
     ///
-    /// A sentence; it fails the block.
-    fn emit_block(&self, block: &Block) -> Result<Emission, String>;
+    /// It fails the block.
+    fn emit_block(&self, block: &Block) -> Result<Emission, Refusal>;
 
     /// The files about all blocks that were emitted, in the order of their identities.
     ///
     /// # Errors
     ///
-    /// A sentence; the run is then without these files.
-    fn emit_index(&self, blocks: &[Emitted]) -> Result<Vec<File>, String> {
+    /// The run is then without these files.
+    fn emit_index(&self, blocks: &[Emitted]) -> Result<Vec<File>, Refusal> {
         let _ = blocks;
         Ok(Vec::new())
     }

@@ -4,7 +4,7 @@ use std::panic;
 use std::sync::Once;
 
 use crate::plugin::{Plugin, configured};
-use crate::{ConfigurationError, Description, Kind, log};
+use crate::{ConfigurationError, Description, Example, Kind, log};
 
 /// Exports a plugin as a component: `netquarry_sdk::export!(MyRule as DiscoveryRule)`. The second name is the trait of
 /// the plugin's kind. Expands to nothing where the crate is not built for WebAssembly.
@@ -14,21 +14,21 @@ macro_rules! export {
         $crate::__export!($plugin, discovery_rule, DiscoveryRule, {
             fn discover(
                 classes: ::std::vec::Vec<$crate::discovery::ClassDescription>,
-            ) -> ::std::result::Result<::std::vec::Vec<$crate::discovery::Proposal>, ::std::string::String> {
+            ) -> ::std::result::Result<::std::vec::Vec<$crate::discovery::Proposal>, $crate::Refusal> {
                 with_plugin(|plugin| $crate::discovery::DiscoveryRule::discover(plugin, &classes))
             }
         });
     };
     ($plugin:path as RepoShim) => {
         $crate::__export!($plugin, repo_shim, RepoShim, {
-            fn tables() -> ::std::result::Result<$crate::shim::Tables, ::std::string::String> {
+            fn tables() -> ::std::result::Result<$crate::shim::Tables, $crate::Refusal> {
                 with_plugin($crate::shim::RepoShim::tables)
             }
 
             fn answer_dynamic(
                 question: $crate::shim::Question,
                 index: &$crate::bindings::repo_shim::CodeIndex,
-            ) -> ::std::result::Result<$crate::shim::Answer, ::std::string::String> {
+            ) -> ::std::result::Result<$crate::shim::Answer, $crate::Refusal> {
                 with_plugin(|plugin| $crate::shim::RepoShim::answer(plugin, &question, index))
             }
         });
@@ -37,7 +37,7 @@ macro_rules! export {
         $crate::__export!($plugin, dedup_strategy, DedupStrategy, {
             fn deduplicate(
                 blocks: &$crate::bindings::dedup_strategy::BlockSet,
-            ) -> ::std::result::Result<$crate::dedup::Decisions, ::std::string::String> {
+            ) -> ::std::result::Result<$crate::dedup::Decisions, $crate::Refusal> {
                 with_plugin(|plugin| $crate::dedup::DedupStrategy::deduplicate(plugin, blocks))
             }
         });
@@ -46,13 +46,13 @@ macro_rules! export {
         $crate::__export!($plugin, spec_emitter, SpecEmitter, {
             fn emit_block(
                 block: $crate::emit::Block,
-            ) -> ::std::result::Result<$crate::emit::Emission, ::std::string::String> {
+            ) -> ::std::result::Result<$crate::emit::Emission, $crate::Refusal> {
                 with_plugin(|plugin| $crate::emit::SpecEmitter::emit_block(plugin, &block))
             }
 
             fn emit_index(
                 blocks: ::std::vec::Vec<$crate::emit::Emitted>,
-            ) -> ::std::result::Result<::std::vec::Vec<$crate::emit::File>, ::std::string::String> {
+            ) -> ::std::result::Result<::std::vec::Vec<$crate::emit::File>, $crate::Refusal> {
                 with_plugin(|plugin| $crate::emit::SpecEmitter::emit_index(plugin, &blocks))
             }
         });
@@ -81,6 +81,10 @@ macro_rules! __export {
                     $crate::export::describe::<$plugin>($crate::Kind::$kind)
                 }
 
+                fn examples() -> ::std::vec::Vec<$crate::Example> {
+                    $crate::export::examples::<$plugin>()
+                }
+
                 fn configure(json: ::std::string::String) -> ::std::result::Result<(), $crate::ConfigurationError> {
                     let configured = $crate::export::configure(&json)?;
                     PLUGIN.with(|plugin| plugin.set(configured)).ok().expect("the host configures an instance once");
@@ -106,6 +110,14 @@ pub fn describe<P: Plugin>(kind: Kind) -> Description {
         documentation: P::DOCUMENTATION.to_owned(),
         configuration_schema: schema.as_value().to_string(),
     }
+}
+
+/// What the exported `examples` answers.
+pub fn examples<P: Plugin>() -> Vec<Example> {
+    log_panics();
+    let example =
+        |(name, document): &(&str, &str)| Example { name: (*name).to_owned(), document: (*document).to_owned() };
+    P::EXAMPLES.iter().map(example).collect()
 }
 
 /// What the exported `configure` does.

@@ -4,7 +4,7 @@
 //!
 //! ```
 //! use netquarry_sdk::discovery::{Category, ClassDescription, DiscoveryRule, Proposal};
-//! use netquarry_sdk::{ConfigurationError, NoConfiguration, Plugin};
+//! use netquarry_sdk::{ConfigurationError, NoConfiguration, Plugin, Refusal};
 //!
 //! /// Takes every class whose name ends in "Head".
 //! struct Heads;
@@ -21,7 +21,7 @@
 //! }
 //!
 //! impl DiscoveryRule for Heads {
-//!     fn discover(&self, classes: &[ClassDescription]) -> Result<Vec<Proposal>, String> {
+//!     fn discover(&self, classes: &[ClassDescription]) -> Result<Vec<Proposal>, Refusal> {
 //!         let heads = (0..).zip(classes).filter(|(_, class)| class.name.ends_with("Head"));
 //!         let propose = |(index, _)| {
 //!             let reason = "it is named a head".to_owned();
@@ -71,7 +71,9 @@ pub mod shim;
 #[cfg(not(target_family = "wasm"))]
 pub mod testing;
 
-pub use crate::bindings::discovery_rule::netquarry::plugin::types::{ConfigurationError, Description, Kind};
+pub use crate::bindings::discovery_rule::netquarry::plugin::types::{
+    ConfigurationError, Description, Example, Kind, Refusal,
+};
 pub use crate::plugin::{NoConfiguration, Plugin, configured};
 
 /// The version of the WIT package that plugins of this crate are written against.

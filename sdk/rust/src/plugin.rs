@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::ConfigurationError;
+use crate::{ConfigurationError, Refusal};
 
 /// What a plugin is, and how it is made from its configuration.
 pub trait Plugin: Sized {
@@ -14,6 +14,9 @@ pub trait Plugin: Sized {
     const VERSION: &str;
     /// Markdown; the first line is a one-line summary.
     const DOCUMENTATION: &str;
+    /// Cases that show what the plugin does, each with its name: `&[("drop", include_str!("../examples/drop.json"))]`.
+    /// `netquarry plugin test` runs them and, with `--bless`, writes what comes out into them.
+    const EXAMPLES: &[(&str, &str)] = &[];
 
     /// A struct with `#[serde(default, deny_unknown_fields)]`. Its JSON Schema is what the host shows to the user, and
     /// doc comments on its fields become descriptions there.
@@ -21,6 +24,19 @@ pub trait Plugin: Sized {
 
     /// Checks what the types of the configuration leave open; the error points to the value at fault.
     fn new(configuration: Self::Configuration) -> Result<Self, ConfigurationError>;
+}
+
+/// A sentence for which no case is made; most of what stops a plugin is so.
+impl From<String> for Refusal {
+    fn from(sentence: String) -> Self {
+        Self::Other(sentence)
+    }
+}
+
+impl From<&str> for Refusal {
+    fn from(sentence: &str) -> Self {
+        Self::Other(sentence.to_owned())
+    }
 }
 
 /// The configuration of a plugin that has none.

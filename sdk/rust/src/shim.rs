@@ -1,12 +1,12 @@
 //! Shims: what static analysis cannot see in one code base.
 
-use crate::Plugin;
 pub use crate::bindings::repo_shim::netquarry::plugin::index::{
     Answer, Definition, DefinitionKind, Question, Resolved,
 };
 pub use crate::bindings::repo_shim::netquarry::plugin::rules::{
     BlockArguments, OperatorNamespace, Registry, Replacement, Rule, Tables, UpstreamState,
 };
+use crate::{Plugin, Refusal};
 
 /// No rules at all, to name only the tables that a shim fills.
 impl Default for Tables {
@@ -49,15 +49,15 @@ pub trait RepoShim: Plugin {
     ///
     /// # Errors
     ///
-    /// A sentence; the shim is then not used at all.
-    fn tables(&self) -> Result<Tables, String>;
+    /// The shim is then not used at all.
+    fn tables(&self) -> Result<Tables, Refusal>;
 
     /// Says what a use of a name needs that [`Tables::dynamic_names`] marks.
     ///
     /// # Errors
     ///
-    /// A sentence; it fails the question. A shim that does not know answers [`Answer::Unknown`].
-    fn answer(&self, question: &Question, index: &dyn CodeIndex) -> Result<Answer, String> {
+    /// It fails the question. A shim that does not know answers [`Answer::Unknown`].
+    fn answer(&self, question: &Question, index: &dyn CodeIndex) -> Result<Answer, Refusal> {
         let _ = index;
         Ok(Answer::Unknown(format!("{} has no answer about {}", Self::NAME, question.name)))
     }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::Refusal;
 use crate::dedup::{
     Banding, BlockSummary, Blocks, Criterion, Follower, Hashing, Pair, Shingling, SimilarBlocks, SimilarPair,
     SimilarStructures, Structure,
@@ -95,33 +96,33 @@ impl Blocks for MemoryBlocks {
         self.text(block).to_owned()
     }
 
-    fn tokens(&self, block: u32, _: &str) -> Result<Vec<String>, String> {
+    fn tokens(&self, block: u32, _: &str) -> Result<Vec<String>, Refusal> {
         Ok(self.text(block).split_whitespace().map(str::to_owned).collect())
     }
 
-    fn shingle_count(&self, block: u32, shingling: &Shingling) -> Result<u32, String> {
+    fn shingle_count(&self, block: u32, shingling: &Shingling) -> Result<u32, Refusal> {
         Ok(u32::try_from(self.shingles(block, shingling.width).len()).expect("a test has few tokens"))
     }
 
-    fn first_equals(&self, members: &[u32], shingling: &Shingling) -> Result<Vec<u32>, String> {
+    fn first_equals(&self, members: &[u32], shingling: &Shingling) -> Result<Vec<u32>, Refusal> {
         let shingles = |member: u32| self.shingles(member, shingling.width);
         let is_equal = |member: u32| move |other: &&u32| shingles(**other) == shingles(member);
         Ok(members.iter().filter_map(|member| members.iter().find(is_equal(*member)).copied()).collect())
     }
 
-    fn signature(&self, _: u32, _: &Shingling, hashing: &Hashing) -> Result<Vec<u32>, String> {
+    fn signature(&self, _: u32, _: &Shingling, hashing: &Hashing) -> Result<Vec<u32>, Refusal> {
         Ok(vec![0; hashing.permutations as usize])
     }
 
-    fn candidate_pairs(&self, members: &[u32], _: &Shingling, _: &Banding) -> Result<Vec<Pair>, String> {
+    fn candidate_pairs(&self, members: &[u32], _: &Shingling, _: &Banding) -> Result<Vec<Pair>, Refusal> {
         Ok(pairs(members).map(|(first, second)| Pair { first, second }).collect())
     }
 
-    fn candidate_groups(&self, members: &[u32], _: &Shingling, _: &Banding) -> Result<Vec<Vec<u32>>, String> {
+    fn candidate_groups(&self, members: &[u32], _: &Shingling, _: &Banding) -> Result<Vec<Vec<u32>>, Refusal> {
         Ok(if members.len() > 1 { vec![members.to_vec()] } else { Vec::new() })
     }
 
-    fn leaders(&self, order: &[u32], criteria: &[Criterion], _: &Banding) -> Result<Vec<Follower>, String> {
+    fn leaders(&self, order: &[u32], criteria: &[Criterion], _: &Banding) -> Result<Vec<Follower>, Refusal> {
         let mut leaders: Vec<u32> = Vec::new();
         let mut followers = Vec::new();
         for block in order {
@@ -136,7 +137,7 @@ impl Blocks for MemoryBlocks {
         Ok(followers)
     }
 
-    fn similar_groups(&self, members: &[u32], criteria: &[Criterion]) -> Result<Vec<Vec<u32>>, String> {
+    fn similar_groups(&self, members: &[u32], criteria: &[Criterion]) -> Result<Vec<Vec<u32>>, Refusal> {
         let mut groups: Vec<Vec<u32>> = Vec::new();
         for member in members {
             let is_near = |group: &Vec<u32>| group.iter().any(|other| self.are_alike(*other, *member, criteria));
@@ -152,7 +153,7 @@ impl Blocks for MemoryBlocks {
         Ok(groups)
     }
 
-    fn jaccard(&self, block: u32, others: &[u32], shingling: &Shingling) -> Result<Vec<f64>, String> {
+    fn jaccard(&self, block: u32, others: &[u32], shingling: &Shingling) -> Result<Vec<f64>, Refusal> {
         Ok(others.iter().map(|other| self.similarity(block, *other, shingling)).collect())
     }
 

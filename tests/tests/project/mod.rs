@@ -28,11 +28,12 @@ const BANNED: [&str; 16] = [
 ];
 
 /// The crates of the workspace that each crate of the host may use.
-const EDGES: [(&str, &[&str]); 5] = [
-    ("netquarry", &["netquarry-core", "netquarry-corpus", "netquarry-plugin", "netquarry-store"]),
+const EDGES: [(&str, &[&str]); 6] = [
+    ("netquarry", &["netquarry-core", "netquarry-corpus", "netquarry-plugin", "netquarry-registry", "netquarry-store"]),
     ("netquarry-core", &[]),
     ("netquarry-corpus", &["netquarry-core"]),
     ("netquarry-plugin", &["netquarry-core"]),
+    ("netquarry-registry", &["netquarry-plugin"]),
     ("netquarry-store", &["netquarry-core"]),
 ];
 

@@ -17,7 +17,7 @@ use super::expression;
 pub const UNKNOWN: &str = "NOASSERTION";
 
 /// What a policy says about a licence.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Rule {
     #[default]

@@ -8,6 +8,7 @@ use netquarry_core::facts;
 use netquarry_core::record::{BlockRecord, Category, ParameterRecord, RecordSource};
 use netquarry_core::source::SourceKind;
 use netquarry_core::verdict::Evidence;
+use netquarry_sdk::Refusal;
 use netquarry_sdk::dedup::{self, BlockSummary, Follower, Pair, SimilarBlocks, SimilarPair, Structure};
 use netquarry_sdk::discovery::{self, Method};
 use netquarry_sdk::emit::{self, Parameter, ParameterKind, Provenance};
@@ -89,19 +90,19 @@ impl dedup::Blocks for Blocks<'_> {
         self.0.code(block)
     }
 
-    fn tokens(&self, block: u32, normalisation: &str) -> Result<Vec<String>, String> {
+    fn tokens(&self, block: u32, normalisation: &str) -> Result<Vec<String>, Refusal> {
         Ok(self.0.tokens(block, normalisation.parse().expect("the host has it")))
     }
 
-    fn shingle_count(&self, block: u32, options: &dedup::Shingling) -> Result<u32, String> {
+    fn shingle_count(&self, block: u32, options: &dedup::Shingling) -> Result<u32, Refusal> {
         Ok(self.0.shingle_count(block, shingling(options)))
     }
 
-    fn first_equals(&self, members: &[u32], options: &dedup::Shingling) -> Result<Vec<u32>, String> {
+    fn first_equals(&self, members: &[u32], options: &dedup::Shingling) -> Result<Vec<u32>, Refusal> {
         Ok(self.0.first_equals(members, shingling(options)))
     }
 
-    fn signature(&self, block: u32, options: &dedup::Shingling, signing: &dedup::Hashing) -> Result<Vec<u32>, String> {
+    fn signature(&self, block: u32, options: &dedup::Shingling, signing: &dedup::Hashing) -> Result<Vec<u32>, Refusal> {
         Ok(self.0.signature(block, shingling(options), hashing(signing)))
     }
 
@@ -110,7 +111,7 @@ impl dedup::Blocks for Blocks<'_> {
         members: &[u32],
         options: &dedup::Shingling,
         bands: &dedup::Banding,
-    ) -> Result<Vec<Pair>, String> {
+    ) -> Result<Vec<Pair>, Refusal> {
         let pairs = self.0.candidate_pairs(members, shingling(options), banding(bands));
         Ok(pairs.into_iter().map(|(first, second)| Pair { first, second }).collect())
     }
@@ -120,7 +121,7 @@ impl dedup::Blocks for Blocks<'_> {
         members: &[u32],
         options: &dedup::Shingling,
         bands: &dedup::Banding,
-    ) -> Result<Vec<Vec<u32>>, String> {
+    ) -> Result<Vec<Vec<u32>>, Refusal> {
         Ok(self.0.candidate_groups(members, shingling(options), banding(bands)))
     }
 
@@ -129,7 +130,7 @@ impl dedup::Blocks for Blocks<'_> {
         order: &[u32],
         options: &[dedup::Criterion],
         bands: &dedup::Banding,
-    ) -> Result<Vec<Follower>, String> {
+    ) -> Result<Vec<Follower>, Refusal> {
         let followers = self.0.leaders(order, &criteria(options), banding(bands));
         let converted = |follower: netquarry_core::dedup::Follower| Follower {
             block: follower.block,
@@ -139,11 +140,11 @@ impl dedup::Blocks for Blocks<'_> {
         Ok(followers.into_iter().map(converted).collect())
     }
 
-    fn similar_groups(&self, members: &[u32], options: &[dedup::Criterion]) -> Result<Vec<Vec<u32>>, String> {
+    fn similar_groups(&self, members: &[u32], options: &[dedup::Criterion]) -> Result<Vec<Vec<u32>>, Refusal> {
         Ok(self.0.similar_groups(members, &criteria(options)))
     }
 
-    fn jaccard(&self, block: u32, others: &[u32], options: &dedup::Shingling) -> Result<Vec<f64>, String> {
+    fn jaccard(&self, block: u32, others: &[u32], options: &dedup::Shingling) -> Result<Vec<f64>, Refusal> {
         Ok(self.0.jaccard(block, others, shingling(options)))
     }
 

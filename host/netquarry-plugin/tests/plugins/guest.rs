@@ -108,6 +108,7 @@ impl Guest {
                     (i32.store (i32.const 1052) (i32.const 300))
                     (i32.store (i32.const 1056) (i32.const 2))
                     i32.const 1024)
+                (func (export "examples") (result i32) i32.const 3000)
                 (func (export "configure") (param i32 i32) (result i32) {configure})
                 {module})"#
         )

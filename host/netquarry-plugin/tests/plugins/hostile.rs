@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use netquarry_plugin::api_version::{self, ApiVersion};
-use netquarry_plugin::{CallFailure, ConfigureError, Discovery, HostOptions, Limits, LoadError, PerBlock, PluginHost};
+use netquarry_plugin::{
+    CallFailure, ConfigureError, Discovery, HostOptions, Limits, LoadError, PerBlock, PluginHost, Refusal,
+};
 use serde_json::json;
 
 use crate::guest::Guest;
@@ -125,12 +127,17 @@ fn a_long_message_is_cut() {
 
 #[test]
 fn what_it_says_itself_is_passed_on() {
-    let refusal = r#"
-        (i32.store (i32.const 2048) (i32.const 1))
-        (i32.store (i32.const 2052) (i32.const 200))
-        (i32.store (i32.const 2056) (i32.const 7))
-        i32.const 2048"#;
-    assert_eq!(failure(refusal, SMALL), CallFailure::Refused("A test.".to_owned()));
+    for (case, why) in [(0, Refusal::Input), (1, Refusal::Unsupported), (2, Refusal::Host), (3, Refusal::Other)] {
+        let refusal = format!(
+            "(i32.store (i32.const 2048) (i32.const 1))
+            (i32.store (i32.const 2052) (i32.const {case}))
+            (i32.store (i32.const 2056) (i32.const 200))
+            (i32.store (i32.const 2060) (i32.const 7))
+            i32.const 2048"
+        );
+        let message = "A test.".to_owned();
+        assert_eq!(failure(&refusal, SMALL), CallFailure::Refused { why, message });
+    }
 }
 
 #[test]

@@ -6,7 +6,8 @@ use clap::{Args, Subcommand, ValueHint};
 
 use super::examples;
 use super::export::{ExportCommand, VerifyArguments};
-use super::pipeline::{CorpusArguments, PipelineArguments, SourceOverride};
+use super::pipeline::{CorpusArguments, PipelineArguments, PluginOption, SourceOverride};
+use super::plugin::PluginCommand;
 use super::register::RegisterArguments;
 use crate::curation::{Layout, Upweight};
 
@@ -60,9 +61,12 @@ pub enum Command {
     /// The corpora: shipped ones, one in full, the schema of the files.
     #[command(subcommand)]
     Corpus(CorpusCommand),
-    /// The plugins that a run uses.
+    /// Write, build, test and compare plugins, and list those that a run uses.
     #[command(subcommand)]
     Plugin(PluginCommand),
+    /// Check `netquarry.toml`, or print what may stand in it.
+    #[command(subcommand)]
+    Config(ConfigCommand),
     /// The Python environment that blocks are validated in.
     Env(EnvArguments),
     /// Measure this machine: parsing, resolving, assembling, validation, the plugin border.
@@ -260,6 +264,25 @@ pub enum ReportCommand {
     /// Why blocks failed, by what is at the root of it, the most blocks first.
     #[command(after_help = FAILURES_EXAMPLES)]
     Failures(FailuresArguments),
+    /// What plugins cost when the library was made: time, fuel, memory, calls of the host.
+    #[command(after_help = COSTS_EXAMPLES)]
+    Costs(CostsArguments),
+}
+
+const COSTS_EXAMPLES: &str = "\
+Examples:
+  netquarry report costs
+  netquarry report costs library --sources
+  netquarry report costs --format json";
+
+#[derive(Debug, Args)]
+pub struct CostsArguments {
+    #[command(flatten)]
+    pub library: LibraryArguments,
+
+    /// A line for each source.
+    #[arg(long)]
+    pub sources: bool,
 }
 
 #[derive(Debug, Args)]
@@ -356,6 +379,11 @@ pub struct DedupRunArguments {
     #[arg(long = "top-up", value_name = "PREFIX")]
     pub top_ups: Vec<String>,
 
+    /// Give an option of a strategy a value, over the configuration and the preset: `dedup-lexical.threshold=0.85`; may be
+    /// given several times.
+    #[arg(long = "set", value_name = "PLUGIN.OPTION=VALUE")]
+    pub plugin_options: Vec<PluginOption>,
+
     /// Draw models whose names begin so, whatever their case, FACTOR times as often; the first one that fits counts. Writes
     /// `sampling_weights.csv`. May be given several times.
     #[arg(long = "upweight", value_name = "PREFIX:FACTOR", requires = "out")]
@@ -392,11 +420,14 @@ pub enum CorpusCommand {
     Schema,
 }
 
-#[derive(Debug, Subcommand)]
-pub enum PluginCommand {
-    /// List the plugins, in the order in which a run asks them.
-    #[command(after_help = examples::PLUGIN)]
-    List(CorpusArguments),
+#[derive(Clone, Copy, Debug, Subcommand)]
+pub enum ConfigCommand {
+    /// Read netquarry.toml, load the plugins that it orders, and have each accept its options.
+    #[command(after_help = examples::CONFIG_CHECK)]
+    Check,
+    /// Print the JSON Schema of netquarry.toml, for editors.
+    #[command(after_help = examples::CONFIG_SCHEMA)]
+    Schema,
 }
 
 #[derive(Debug, Args)]

@@ -114,3 +114,16 @@ pub(super) const COMPLETIONS: &str = "\
 Examples:
   netquarry completions bash > ~/.local/share/bash-completion/completions/netquarry
   netquarry completions fish > ~/.config/fish/completions/netquarry.fish";
+
+pub(super) const CONFIG_CHECK: &str = "\
+Examples:
+  netquarry config check
+  netquarry config check --config ../netquarry.toml
+
+Exit status: 0 it can be used; 1 plugins or their options are wrong; 2 it cannot be read.";
+
+pub(super) const CONFIG_SCHEMA: &str = "\
+Examples:
+  netquarry config schema > netquarry.schema.json
+
+An editor with Taplo takes it from a first line `#:schema ./netquarry.schema.json` in netquarry.toml.";

@@ -4,6 +4,7 @@ mod commands;
 mod examples;
 mod export;
 mod pipeline;
+mod plugin;
 mod register;
 
 use std::path::PathBuf;
@@ -12,12 +13,17 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser};
 
 pub use commands::{
-    BenchArguments, Command, CorpusCommand, DedupCommand, DedupExplainArguments, DedupRunArguments,
-    DedupSweepArguments, EnvArguments, EnvCommand, EnvLockArguments, ExtractArguments, PluginCommand, ReportCommand,
-    SWEPT, ShowArguments, StageArguments, ValidateArguments,
+    BenchArguments, Command, ConfigCommand, CorpusCommand, DedupCommand, DedupExplainArguments, DedupRunArguments,
+    DedupSweepArguments, EnvArguments, EnvCommand, EnvLockArguments, ExtractArguments, ReportCommand, SWEPT,
+    ShowArguments, StageArguments, ValidateArguments,
 };
 pub use export::{DatasetArguments, ExportCommand, LibraryInput, SbomArguments, TableArguments, VerifyArguments};
-pub use pipeline::{CorpusArguments, IndexChoice, LevelChoice, PipelineArguments, SourceOverride};
+pub use pipeline::{CorpusArguments, IndexChoice, LevelChoice, PipelineArguments, PluginOption, SourceOverride};
+pub use plugin::{
+    KindName, PluginAddArguments, PluginBuildArguments, PluginCommand, PluginDiffArguments, PluginInitArguments,
+    PluginKeygenArguments, PluginNewArguments, PluginPackArguments, PluginPublishArguments, PluginTestArguments,
+    PluginUpdateArguments, PluginVerifyArguments, PluginYankArguments,
+};
 pub use register::RegisterArguments;
 
 use crate::console::{ColorChoice, Format};

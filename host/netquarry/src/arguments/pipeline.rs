@@ -64,6 +64,10 @@ pub struct PipelineArguments {
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
 
+    /// Give an option of a plugin a value, over the configuration: `dedup-lexical.threshold=0.85`; may be given several times.
+    #[arg(long = "set", value_name = "PLUGIN.OPTION=VALUE")]
+    pub plugin_options: Vec<PluginOption>,
+
     /// Seconds that the validation of one block may take; its processor time is limited to a quarter of them, and one second
     /// at least [default: 120].
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
@@ -114,7 +118,34 @@ impl FromStr for SourceOverride {
     }
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, serde::Deserialize, serde::Serialize)]
+/// `PLUGIN.OPTION=VALUE` of `--set`. The value is one of TOML, or else a string.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PluginOption {
+    pub plugin: String,
+    pub option: String,
+    pub value: serde_json::Value,
+}
+
+impl FromStr for PluginOption {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let parts = text.split_once('=').and_then(|(key, value)| Some((key.split_once('.')?, value)));
+        let Some(((plugin, option), value)) =
+            parts.filter(|((plugin, option), _)| !plugin.is_empty() && !option.is_empty())
+        else {
+            return Err("expected PLUGIN.OPTION=VALUE, as in dedup-lexical.threshold=0.85");
+        };
+        let parsed = toml::from_str::<toml::Table>(&format!("value = {value}")).ok();
+        let parsed = parsed.and_then(|mut table| serde_json::to_value(table.remove("value")?).ok());
+        let value = parsed.unwrap_or_else(|| value.into());
+        Ok(Self { plugin: plugin.to_owned(), option: option.to_owned(), value })
+    }
+}
+
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, serde::Deserialize, serde::Serialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum IndexChoice {
     /// Parse files that the index does not have yet.

@@ -3,7 +3,9 @@
 mod audit;
 mod bench;
 mod completions;
+mod config;
 mod corpus;
+mod costs;
 mod dedup;
 mod environment;
 mod export;
@@ -24,8 +26,8 @@ use std::path::{Path, PathBuf};
 use tracing_subscriber::EnvFilter;
 
 use crate::arguments::{
-    Arguments, Command, EnvArguments, EnvCommand, GlobalArguments, PipelineArguments, PluginCommand, ReportCommand,
-    StageArguments,
+    Arguments, Command, CorpusArguments, EnvArguments, EnvCommand, GlobalArguments, PipelineArguments, PluginCommand,
+    ReportCommand, StageArguments,
 };
 use crate::configuration::{ConfigurationFile, DEFAULT_OUT, Settings, working_folder};
 use crate::console::{Console, Verbosity};
@@ -109,12 +111,20 @@ fn perform(arguments: &Arguments, console: &Console) -> Result<Ending, Problem> 
         Command::Report(ReportCommand::Failures(asked)) => {
             report::failures(&out_folder(global, asked.library.folder())?, asked.limit, console)
         }
+        Command::Report(ReportCommand::Costs(asked)) => {
+            costs::costs(&out_folder(global, asked.library.folder())?, asked.sources, console)
+        }
         Command::Dedup(dedup) => dedup::dedup(dedup, &settings(&PipelineArguments::default())?, console),
         Command::Corpus(corpus) => corpus::corpus(corpus, console),
-        Command::Plugin(PluginCommand::List(corpus)) => {
-            let pipeline = PipelineArguments { corpus: corpus.clone(), ..PipelineArguments::default() };
-            plugin::list(&settings(&pipeline)?, console)
+        Command::Plugin(command) => {
+            let corpus = match command {
+                PluginCommand::List(corpus) => corpus.clone(),
+                _ => CorpusArguments::default(),
+            };
+            let pipeline = PipelineArguments { corpus, ..PipelineArguments::default() };
+            plugin::plugin(command, &settings(&pipeline)?, console)
         }
+        Command::Config(command) => config::config(*command, global, console),
         Command::Env(EnvArguments { command: Some(EnvCommand::Lock(lock)), .. }) => {
             environment::lock(lock, &out_folder(global, lock.library.as_ref())?, console)
         }

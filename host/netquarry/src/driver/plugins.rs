@@ -3,14 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use netquarry_core::shim::ShimTables;
 use netquarry_plugin::{
-    CallError, DedupStrategy, DiscoveryRule, HostOptions, Plugin, PluginHost, PluginIdentity, RepoShim, SpecEmitter,
-    first_party,
+    CallError, DedupStrategy, DiscoveryRule, HostOptions, Meter, Plugin, PluginHost, PluginIdentity, RepoShim,
+    SpecEmitter, first_party,
 };
 use serde_json::Value;
 
+use super::registries;
 use crate::configuration::{DEFAULT_DISCOVERY, Settings};
 use crate::console::Console;
 use crate::problem::Problem;
@@ -24,6 +26,8 @@ pub struct Plugins {
     pub tables: Vec<ShimTables>,
     pub dedup: Vec<DedupStrategy>,
     pub emit: Vec<SpecEmitter>,
+    /// Adds up what their calls take.
+    pub meter: Arc<Meter>,
 }
 
 /// A plugin under the name by which the configuration knows it.
@@ -45,7 +49,7 @@ impl Plugins {
         }
 
         let load = |names: &[String]| -> Result<Vec<NamedPlugin>, Problem> {
-            names.iter().map(|name| load(&host, name)).collect()
+            names.iter().map(|name| load(settings, &host, name)).collect()
         };
         let options = |named: &NamedPlugin| options(settings, named);
         let configure = |named: NamedPlugin| Ok(named.plugin.discovery_rule(&options(&named))?);
@@ -63,14 +67,14 @@ impl Plugins {
         distinct(dedup.iter().map(DedupStrategy::plugin))?;
         distinct(emit.iter().map(SpecEmitter::plugin))?;
         let tables = tables(&shims, console);
-        Ok(Self { discovery, shims, tables, dedup, emit })
+        Ok(Self { discovery, shims, tables, dedup, emit, meter: Arc::clone(host.meter()) })
     }
 
     /// The deduplication strategies alone.
     pub fn load_dedup(settings: &Settings) -> Result<Vec<DedupStrategy>, Problem> {
         let host = host(settings)?;
         let strategy = |name: &String| {
-            let named = load(&host, name)?;
+            let named = load(settings, &host, name)?;
             Ok(named.plugin.dedup_strategy(&options(settings, &named))?)
         };
         settings.plugins.dedup.iter().map(strategy).collect()
@@ -78,7 +82,7 @@ impl Plugins {
 
     /// One emitter alone, with the options that the settings have for it.
     pub fn load_emitter(settings: &Settings, name: &str) -> Result<SpecEmitter, Problem> {
-        let named = load(&host(settings)?, name)?;
+        let named = load(settings, &host(settings)?, name)?;
         Ok(named.plugin.spec_emitter(&options(settings, &named))?)
     }
 
@@ -110,8 +114,8 @@ pub fn discovery_order(settings: &Settings, asked_by_corpus: Option<&str>) -> Ve
     }
 }
 
-/// Loads the first-party plugin `name`, or the component at that path.
-pub fn load(host: &PluginHost, name: &str) -> Result<NamedPlugin, Problem> {
+/// Loads the first-party plugin `name`, or the component at that path, or the one that the project has pinned.
+pub fn load(settings: &Settings, host: &PluginHost, name: &str) -> Result<NamedPlugin, Problem> {
     let plugin = match first_party().iter().find(|component| component.name == name) {
         Some(component) => host.load(component.bytes)?,
         None if name.ends_with(".wasm") => {
@@ -119,7 +123,7 @@ pub fn load(host: &PluginHost, name: &str) -> Result<NamedPlugin, Problem> {
             let bytes = fs::read(path).map_err(|error| Problem::io("read the plugin", path, error))?;
             host.load(&bytes)?
         }
-        None => return Err(unknown(name)),
+        None => registries::locked(settings, host, name)?.ok_or_else(|| unknown(name))?,
     };
     Ok(NamedPlugin { name: name.to_owned(), plugin })
 }
@@ -159,13 +163,14 @@ fn unknown(name: &str) -> Problem {
         _ => String::new(),
     };
     Problem::new(format!("There is no plugin `{name}`")).help(format!(
-        "{guess}The first-party plugins are {}; a plugin of your own is named by the path of its .wasm file",
+        "{guess}The first-party plugins are {}; a plugin of your own is named by the path of its .wasm file, and one of a \
+         registry is pinned first, with `netquarry plugin add {name}`",
         known.join(", ")
     ))
 }
 
 /// The options that the configuration gives to a plugin, by the name it is ordered under or its own.
-fn options(settings: &Settings, named: &NamedPlugin) -> Value {
+pub fn options(settings: &Settings, named: &NamedPlugin) -> Value {
     let by_name = |name: &str| settings.plugin_options.get(name);
     let found = by_name(&named.name).or_else(|| by_name(&named.plugin.identity().name));
     found.cloned().unwrap_or_else(|| Value::Object(serde_json::Map::new()))

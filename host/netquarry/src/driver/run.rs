@@ -16,9 +16,10 @@ use crate::course::{Clock, Course, Stage, Stopwatch};
 use crate::environment::Environment;
 use crate::findings::Findings;
 use crate::library::folder::{Changes, OutputFolder};
-use crate::library::manifest;
 use crate::library::records::Details;
+use crate::library::reproduction::Results;
 use crate::library::run_record::{Contents, Manner, RunRecord, State, now};
+use crate::library::{costs, manifest};
 use crate::problem::Problem;
 use crate::quantity::human_things;
 use crate::summary::{Summary, places};
@@ -92,6 +93,7 @@ fn afresh(
 ) -> Result<Summary, Problem> {
     folder.begin(&record)?;
     let Start { plugins, python, fetched } = start;
+    let settings = context.settings;
     let (indexed, found) = discovered(context, &fetched, &plugins)?;
     let mut made = made(context, &fetched, &plugins, indexed, found)?;
     let preparing = python.ready().is_none().then(|| Stopwatch::start(Stage::Prepare));
@@ -129,6 +131,9 @@ fn afresh(
         sandbox: protections(&records),
         tier: tier(&records),
         course: course.clone(),
+        ingredients: Some(key::ingredients(settings, &fetched, &plugins.identities())?),
+        results: Some(Results::of(records.whole())?),
+        costs: costs::measured(&plugins.meter),
         ..record
     };
     let changes = folder.write(&files, record)?;

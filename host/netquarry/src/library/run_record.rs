@@ -8,6 +8,8 @@ use netquarry_core::verdict::{Level, Tier};
 use netquarry_corpus::load;
 use serde::{Deserialize, Serialize};
 
+use super::costs::PluginCost;
+use super::reproduction::{Ingredients, Results};
 use crate::configuration::Settings;
 use crate::course::Course;
 use crate::problem::Problem;
@@ -77,6 +79,14 @@ pub struct RunRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tier: Option<Tier>,
     pub course: Course,
+    /// What the files were made of, and what was made of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ingredients: Option<Ingredients>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub results: Option<Results>,
+    /// What the calls of plugins took, sorted by plugin, stage and source.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub costs: Vec<PluginCost>,
     /// The blocks that `extract` has added since the last whole run, sorted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub extracted: Vec<String>,
@@ -199,6 +209,9 @@ impl RunRecord {
             sandbox: Vec::new(),
             tier: None,
             course: Course::default(),
+            ingredients: None,
+            results: None,
+            costs: Vec::new(),
             extracted: Vec::new(),
             files: BTreeMap::new(),
         }

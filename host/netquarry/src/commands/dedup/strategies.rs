@@ -54,7 +54,7 @@ pub(super) fn with_strategies(
             options["prefixes"] = json!(prefixes);
         }
     }
-    Ok((settings, layout))
+    Ok((settings.with_options(&arguments.plugin_options), layout))
 }
 
 pub(super) fn with_preset(preset: &str, settings: &Settings) -> Result<Preset, Problem> {

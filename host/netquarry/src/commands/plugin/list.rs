@@ -4,7 +4,7 @@ use netquarry_plugin::first_party;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::Ending;
+use crate::commands::Ending;
 use crate::configuration::Settings;
 use crate::console::{Console, Format};
 use crate::driver::{fetch, plugins};
@@ -70,7 +70,7 @@ fn listed(settings: &Settings) -> Result<Vec<Listed>, Problem> {
     named.extend(others);
     let mut listed = Vec::new();
     for (name, order) in named {
-        let plugin = plugins::load(&host, &name)?.plugin;
+        let plugin = plugins::load(settings, &host, &name)?.plugin;
         let (identity, description) = (plugin.identity(), plugin.description());
         listed.push(Listed {
             name: identity.name.clone(),

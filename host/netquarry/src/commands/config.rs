@@ -1,0 +1,192 @@
+//! `netquarry config`: whether `netquarry.toml` can be used, and what may stand in it.
+
+use std::fs;
+use std::ops::Range;
+use std::path::Path;
+
+use netquarry_plugin::{ConfigureError, Kind, Plugin, PluginHost, first_party};
+use serde_json::{Value, json};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::Ending;
+use crate::arguments::{ConfigCommand, GlobalArguments, PipelineArguments};
+use crate::configuration::{Configuration, ConfigurationFile, FILE_NAME, Settings, working_folder};
+use crate::console::Console;
+use crate::driver::plugins;
+use crate::problem::Problem;
+use crate::quantity::human_things;
+
+pub(super) fn config(command: ConfigCommand, global: &GlobalArguments, console: &Console) -> Result<Ending, Problem> {
+    match command {
+        ConfigCommand::Check => check(global, console),
+        ConfigCommand::Schema => {
+            console.print_json(&schema(global)?)?;
+            Ok(Ending::Done)
+        }
+    }
+}
+
+/// Reads the file, loads every plugin that it orders, and has each accept its options.
+fn check(global: &GlobalArguments, console: &Console) -> Result<Ending, Problem> {
+    let folder = working_folder()?;
+    let file = ConfigurationFile::find(global, &folder)?;
+    let Some(path) = &file.path else {
+        return Err(Problem::new(format!("There is no {FILE_NAME} here or above"))
+            .help("a run without one has the defaults; `netquarry config schema` says what may stand in it"));
+    };
+    let settings = Settings::new(global, &PipelineArguments::default(), &file)?;
+    let text = fs::read_to_string(path).map_err(|error| Problem::io("read the configuration file", path, error))?;
+    let shown = path.strip_prefix(&folder).unwrap_or(path);
+    let place = Place { path: shown, text: &text };
+    let host = plugins::host(&settings)?;
+    let problems = problems(&settings, &host, &place);
+    problems.iter().for_each(|problem| console.error(problem));
+    if problems.is_empty() {
+        console.status("Checked", &format!("{}: every plugin accepts its options", shown.display()));
+        return Ok(Ending::Done);
+    }
+    console.status("Checked", &format!("{}: {}", shown.display(), human_things(problems.len(), "problem")));
+    Ok(Ending::Findings)
+}
+
+/// What is wrong with plugins and their options, in the order of the kinds.
+fn problems(settings: &Settings, host: &PluginHost, place: &Place<'_>) -> Vec<Problem> {
+    let order = &settings.plugins;
+    let kinds = [
+        ("discover", &order.discover, Kind::DiscoveryRule),
+        ("shims", &order.shims, Kind::RepoShim),
+        ("dedup", &order.dedup, Kind::DedupStrategy),
+        ("emit", &order.emit, Kind::SpecEmitter),
+    ];
+    let mut problems = Vec::new();
+    for (key, names, kind) in kinds {
+        for (index, name) in names.iter().enumerate() {
+            let listed = ["plugins".to_owned(), key.to_owned(), index.to_string()];
+            match plugins::load(settings, host, name) {
+                Err(problem) => problems.push(place.at(problem, &listed, "this one")),
+                Ok(named) => {
+                    let options = plugins::options(settings, &named);
+                    problems.extend(refusal(&named.plugin, name, kind, &options, &listed, place));
+                }
+            }
+        }
+    }
+    let is_known = |name: &str| {
+        kinds.iter().any(|(_, names, _)| names.iter().any(|listed| listed == name))
+            || first_party().iter().any(|component| component.name == name)
+    };
+    for name in settings.plugin_options.keys().filter(|name| !is_known(name)) {
+        let problem = Problem::new(format!("There is no plugin `{name}` to have options"))
+            .help("[plugins] orders plugins, and `netquarry plugin list` names those that come with this program");
+        problems.push(place.at(problem, &["plugin".to_owned(), name.clone()], "these options"));
+    }
+    problems
+}
+
+/// Why a plugin cannot be used so, with the place that is at fault.
+fn refusal(
+    plugin: &Plugin,
+    name: &str,
+    kind: Kind,
+    options: &Value,
+    listed: &[String],
+    place: &Place<'_>,
+) -> Option<Problem> {
+    let configured = match kind {
+        Kind::DiscoveryRule => plugin.discovery_rule(options).map(drop),
+        Kind::RepoShim => plugin.repo_shim(options).map(drop),
+        Kind::DedupStrategy => plugin.dedup_strategy(options).map(drop),
+        Kind::SpecEmitter => plugin.spec_emitter(options).map(drop),
+    };
+    let error = configured.err()?;
+    Some(match &error {
+        ConfigureError::Refused { pointer, .. } => {
+            let mut keys = vec!["plugin".to_owned(), name.to_owned()];
+            keys.extend(pointer.split('/').skip(1).map(|key| key.replace("~1", "/").replace("~0", "~")));
+            place.at(Problem::from(error), &keys, "here")
+        }
+        ConfigureError::Kind { .. } | ConfigureError::Call(_) => place.at(Problem::from(error), listed, "this one"),
+    })
+}
+
+/// The file that the user wrote.
+struct Place<'a> {
+    path: &'a Path,
+    text: &'a str,
+}
+
+impl Place<'_> {
+    /// The problem, pointing at what stands under these keys, or under as many of them as there are.
+    fn at(&self, problem: Problem, keys: &[String], label: &str) -> Problem {
+        match DeTable::parse(self.text).ok().and_then(|table| span(&table, keys)) {
+            Some(span) => problem.at(self.path, self.text, span, label),
+            None => problem,
+        }
+    }
+}
+
+/// Where the value under `keys` stands; the last one that is there, where not all are.
+fn span(table: &Spanned<DeTable<'_>>, keys: &[String]) -> Option<Range<usize>> {
+    let (first, mut rest) = keys.split_first()?;
+    let (key, mut value) = table.get_ref().get_key_value(first.as_str())?;
+    let mut span = key.span();
+    while let Some((key, further)) = rest.split_first() {
+        let next = match value.get_ref() {
+            DeValue::Table(table) => table.get_key_value(key.as_str()).map(|(key, value)| (key.span(), value)),
+            DeValue::Array(values) => {
+                let value = key.parse().ok().and_then(|index: usize| values.get(index));
+                value.map(|value| (value.span(), value))
+            }
+            _ => None,
+        };
+        let Some((found, below)) = next else { break };
+        (span, value, rest) = (found, below, further);
+    }
+    // A value says more than its key, but for a table, which may be long.
+    Some(match value.get_ref() {
+        DeValue::Table(_) => span,
+        _ => value.span(),
+    })
+}
+
+/// The JSON Schema of `netquarry.toml`, with the options of the plugins that come with this program.
+fn schema(global: &GlobalArguments) -> Result<Value, Problem> {
+    let settings = Settings::new(global, &PipelineArguments::default(), &ConfigurationFile::default())?;
+    let host = plugins::host(&settings)?;
+    let mut schema = schemars::schema_for!(Configuration).to_value();
+    let mut options = serde_json::Map::new();
+    for component in first_party() {
+        let plugin = plugins::load(&settings, &host, component.name)?.plugin;
+        let mut own = plugin.description().configuration_schema.clone();
+        if let Some(own) = own.as_object_mut() {
+            own.remove("$schema");
+            // Definitions are looked up from the root of a document.
+            own.insert("$id".to_owned(), json!(format!("netquarry-plugin:{}", component.name)));
+        }
+        options.insert(component.name.to_owned(), own);
+    }
+    schema["properties"]["plugin"]["properties"] = Value::Object(options);
+    Ok(schema)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_at_fault_is_pointed_at() {
+        let text =
+            "corpus = \"x\"\n[plugins]\nshims = [\"shim-timm\", \"shim-tmm\"]\n[plugin.dedup-lexical]\nthreshold = 7\n";
+        let table = DeTable::parse(text).expect("it is TOML");
+        let pointed = |keys: &[&str]| {
+            let keys: Vec<String> = keys.iter().map(|key| (*key).to_owned()).collect();
+            span(&table, &keys).map(|span| &text[span])
+        };
+        assert_eq!(pointed(&["plugins", "shims", "1"]), Some("\"shim-tmm\""));
+        assert_eq!(pointed(&["plugin", "dedup-lexical", "threshold"]), Some("7"));
+        assert_eq!(pointed(&["plugin", "dedup-lexical", "treshold"]), Some("dedup-lexical"));
+        assert_eq!(pointed(&["plugin", "dedup-exact"]), Some("plugin"));
+        assert_eq!(pointed(&["nothing"]), None);
+    }
+}

@@ -1,0 +1,151 @@
+//! `netquarry plugin publish`, `yank`, `keygen` and `vendor`: the folder of a registry.
+
+use std::fs;
+use std::path::Path;
+
+use netquarry_plugin::api_version::ApiVersion;
+use netquarry_registry::audit::audit;
+use netquarry_registry::index::IndexKey;
+use netquarry_registry::publish::{self, Order, Published, Submission};
+use netquarry_registry::signing;
+use netquarry_registry::trust::{PublicKey, Subject};
+use netquarry_registry::vendor;
+use serde_json::json;
+
+use super::{component, pack, shelf};
+use crate::arguments::{PluginInitArguments, PluginKeygenArguments, PluginPublishArguments, PluginYankArguments};
+use crate::commands::Ending;
+use crate::configuration::Settings;
+use crate::console::{Console, Format};
+use crate::driver::registries;
+use crate::problem::Problem;
+use crate::quantity::human_things;
+
+/// The password of a secret key.
+const PASSWORD: &str = "NETQUARRY_KEY_PASSWORD";
+
+pub(super) fn publish(
+    arguments: &PluginPublishArguments,
+    settings: &Settings,
+    console: &Console,
+) -> Result<Ending, Problem> {
+    let component = component::open(&arguments.target, arguments.offline, settings, console)?;
+    let golden = pack::packed(&component, &arguments.target)?.text();
+    let bytes = fs::read(&component.path).map_err(|error| Problem::io("read", &component.path, error))?;
+    let (identity, description) = (component.plugin.identity(), component.plugin.description());
+    let signature = match &arguments.sign {
+        Some(key) => {
+            let secret = fs::read_to_string(key).map_err(|error| Problem::io("read the secret key", key, error))?;
+            let subject = Subject { name: &identity.name, version: &identity.version, component: &bytes };
+            Some(signing::sign(subject, &secret, std::env::var(PASSWORD).ok().as_deref())?)
+        }
+        None => None,
+    };
+    let summary = description.documentation.lines().next().unwrap_or_default();
+    let submission = Submission {
+        name: &identity.name,
+        version: &identity.version,
+        kind: description.kind,
+        summary: summary.trim_start_matches('#').trim(),
+        license: &arguments.license,
+        repository: &arguments.repository,
+        wit: &format!("^{}", ApiVersion::CURRENT),
+        permissions: &[],
+        component: &bytes,
+        golden: Some(golden.as_bytes()),
+        signature: signature.as_deref(),
+    };
+    let order = if arguments.older { Order::Any } else { Order::NewestOnly };
+    let published = publish::publish(&arguments.registry, &submission, order)?;
+    let (name, version) = (&identity.name, &identity.version);
+    match console.format {
+        Format::Json => {
+            let is_new = published == Published::New;
+            let told = json!({"name": name, "version": version, "sha256": identity.digest, "new": is_new});
+            console.print_json(&told)?;
+        }
+        Format::Human => {
+            let what = match published {
+                Published::New => "",
+                Published::AlreadyThere => ", which was there already",
+                Published::Signed => ", which is signed now",
+            };
+            console.status("Published", &format!("{name} {version} in {}{what}", arguments.registry.display()));
+        }
+    }
+    Ok(Ending::Done)
+}
+
+pub(super) fn yank(arguments: &PluginYankArguments, console: &Console) -> Result<Ending, Problem> {
+    let PluginYankArguments { name, version, registry, reason, undo } = arguments;
+    if *undo {
+        publish::unyank(registry, name, version)?;
+        console.status("Restored", &format!("{name} {version}"));
+    } else {
+        publish::yank(registry, name, version, reason.as_deref().unwrap_or_default())?;
+        console.status("Yanked", &format!("{name} {version}"));
+    }
+    Ok(Ending::Done)
+}
+
+/// A registry without plugins, whose versions have to be signed where it has keys.
+pub(super) fn init(arguments: &PluginInitArguments, console: &Console) -> Result<Ending, Problem> {
+    let key = |path: &std::path::PathBuf| -> Result<IndexKey, Problem> {
+        let text = fs::read_to_string(path).map_err(|error| Problem::io("read the public key", path, error))?;
+        let key = PublicKey::parse(&text)
+            .map_err(|error| Problem::new(format!("`{}` has no public key", path.display())).because(error))?;
+        Ok(IndexKey { comment: None, key: key.text().to_owned() })
+    };
+    let keys = arguments.keys.iter().map(key).collect::<Result<Vec<_>, _>>()?;
+    publish::init(&arguments.registry, &arguments.name, keys)?;
+    console.status("Created", &format!("the registry `{}` in {}", arguments.name, arguments.registry.display()));
+    Ok(Ending::Done)
+}
+
+/// A pair of keys: `netquarry.key`, which nobody else should see, and `netquarry.pub`.
+pub(super) fn keygen(arguments: &PluginKeygenArguments, console: &Console) -> Result<Ending, Problem> {
+    let key = signing::generate(std::env::var(PASSWORD).ok().as_deref())?;
+    let [secret, public] = ["netquarry.key", "netquarry.pub"].map(|name| arguments.folder.join(name));
+    for path in [&secret, &public] {
+        if path.exists() {
+            return Err(Problem::new(format!("`{}` is there already", path.display())).help("name another folder"));
+        }
+    }
+    fs::create_dir_all(&arguments.folder).map_err(|error| Problem::io("make the folder", &arguments.folder, error))?;
+    write_secret(&secret, &key.secret).map_err(|error| Problem::io("write", &secret, error))?;
+    fs::write(&public, key.public).map_err(|error| Problem::io("write", &public, error))?;
+    console.status("Created", &format!("the key {}: {} and {}", key.id, secret.display(), public.display()));
+    Ok(Ending::Done)
+}
+
+/// A file that only this user reads.
+fn write_secret(path: &Path, text: &str) -> std::io::Result<()> {
+    use std::io::Write as _;
+    use std::os::unix::fs::OpenOptionsExt as _;
+
+    let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    file.write_all(text.as_bytes())
+}
+
+/// Copies all that is locked into a folder, which is a registry of its own.
+pub(super) fn vendor(folder: &Path, settings: &Settings, console: &Console) -> Result<Ending, Problem> {
+    let notify = shelf::told(console);
+    let catalog = registries::catalog(settings, &notify)?;
+    let index = vendor::vendor(&catalog, &shelf::lock(settings)?, folder)?;
+    let plugins = human_things(index.plugins.len(), "plugin");
+    console.status("Vendored", &format!("{plugins} into {}", folder.display()));
+    Ok(Ending::Done)
+}
+
+/// Whether every file in the folder of a registry is what its index says.
+pub(super) fn check(folder: &Path, console: &Console) -> Result<Ending, Problem> {
+    let findings = audit(folder)?;
+    match console.format {
+        Format::Json => console.print_json(&findings.iter().map(ToString::to_string).collect::<Vec<_>>())?,
+        Format::Human => {
+            findings.iter().for_each(|finding| console.caution(&finding.to_string()));
+            console.status("Checked", &format!("{}: {}", folder.display(), human_things(findings.len(), "finding")));
+        }
+    }
+    Ok(if findings.is_empty() { Ending::Done } else { Ending::Findings })
+}

@@ -1,0 +1,103 @@
+//! `netquarry plugin verify [FILE.wasm FILE.golden.json]`: whether this host has a plugin answer as where it was packed.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use netquarry_plugin::Plugin;
+use netquarry_plugin::cases::{Difference, GoldenPack, differences};
+use netquarry_registry::lock::LockedPlugin;
+use serde::Serialize;
+
+use super::{component, shelf, test};
+use crate::arguments::PluginVerifyArguments;
+use crate::commands::Ending;
+use crate::configuration::Settings;
+use crate::console::{Console, Format};
+use crate::driver::{plugins, registries};
+use crate::problem::Problem;
+use crate::quantity::human_things;
+
+#[derive(Serialize)]
+struct Verified {
+    name: String,
+    version: String,
+    sha256: String,
+    golden_sha256: String,
+    cases: usize,
+    /// By case; those that give what the pack says have none.
+    differences: Vec<(String, Vec<Difference>)>,
+}
+
+pub(super) fn verify(
+    arguments: &PluginVerifyArguments,
+    settings: &Settings,
+    console: &Console,
+) -> Result<Ending, Problem> {
+    let verified = match (&arguments.component, &arguments.golden) {
+        (Some(component), Some(golden)) => vec![verified(&component::load(component, settings)?, &read(golden)?)?],
+        _ => pinned(settings, console)?,
+    };
+    let is_same = verified.iter().all(|verified| verified.differences.is_empty());
+    match console.format {
+        Format::Json => console.print_json(&verified)?,
+        Format::Human => {
+            for Verified { name, version, cases, differences, .. } in &verified {
+                console.print(&test::differences(differences))?;
+                let (same, cases) = (cases - differences.len(), human_things(*cases, "case"));
+                console.status("Verified", &format!("{name} {version}: {same} of {cases} give what the pack says"));
+            }
+        }
+    }
+    Ok(if is_same { Ending::Done } else { Ending::Findings })
+}
+
+/// Everything that the project has pinned, with the golden packs that registries have of it.
+fn pinned(settings: &Settings, console: &Console) -> Result<Vec<Verified>, Problem> {
+    let notify = shelf::told(console);
+    let catalog = registries::catalog(settings, &notify)?;
+    let host = plugins::host(settings)?;
+    let lock = shelf::lock(settings)?;
+    let of = |locked: &LockedPlugin| -> Result<Verified, Problem> {
+        let plugin = registries::load(&host, locked, &catalog.fetch_locked(locked)?)?;
+        let (_, resolved) = catalog.entry(locked)?;
+        let golden = catalog.fetch_golden(&resolved)?;
+        let pack = match golden {
+            Some(bytes) => GoldenPack::read(&String::from_utf8_lossy(&bytes))?,
+            None => GoldenPack::of(&plugin, BTreeMap::new()),
+        };
+        verified(&plugin, &pack)
+    };
+    lock.plugins().iter().map(of).collect()
+}
+
+fn verified(plugin: &Plugin, pack: &GoldenPack) -> Result<Verified, Problem> {
+    let identity = plugin.identity();
+    if (&pack.plugin, &pack.version) != (&identity.name, &identity.version) {
+        return Err(Problem::new(format!(
+            "The golden pack is of {} {}, and the component is {} {}",
+            pack.plugin, pack.version, identity.name, identity.version
+        )));
+    }
+    let mut found = Vec::new();
+    for (name, case) in &pack.cases {
+        let differences = differences(&case.output, &case.run(plugin)?.output);
+        if !differences.is_empty() {
+            found.push((name.clone(), differences));
+        }
+    }
+    Ok(Verified {
+        name: identity.name.clone(),
+        version: identity.version.clone(),
+        sha256: identity.digest.clone(),
+        golden_sha256: pack.digest(),
+        cases: pack.cases.len(),
+        differences: found,
+    })
+}
+
+/// The golden pack in this file.
+pub(super) fn read(path: &Path) -> Result<GoldenPack, Problem> {
+    let text = fs::read_to_string(path).map_err(|error| Problem::io("read", path, error))?;
+    GoldenPack::read(&text).map_err(|error| Problem::new(format!("`{}` cannot be used", path.display())).because(error))
+}

@@ -1,0 +1,96 @@
+//! What plugins cost in a run, as `run.json` keeps it.
+
+use netquarry_plugin::{CostEntry, Meter};
+use serde::{Deserialize, Serialize};
+
+/// Costs of one plugin at one kind of work on one source.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PluginCost {
+    pub plugin: String,
+    pub version: String,
+    /// SHA-256 of the component.
+    pub sha256: String,
+    /// What it was asked to do: `describe`, `discover`, `emit`.
+    pub stage: String,
+    /// Empty for work on none, or on several at once.
+    pub source: String,
+    pub calls: u64,
+    pub failed: u64,
+    /// About one unit per instruction of the component.
+    pub fuel: u64,
+    /// Wall time of all threads together, that of the host's functions included.
+    pub seconds: f64,
+    /// Bytes of linear memory, the most that one call had.
+    pub peak_memory: usize,
+    /// Calls of the host's functions.
+    pub host_calls: u64,
+}
+
+impl From<CostEntry> for PluginCost {
+    fn from(CostEntry { plugin, stage, source, cost }: CostEntry) -> Self {
+        Self {
+            plugin: plugin.name,
+            version: plugin.version,
+            sha256: plugin.digest,
+            stage: stage.to_owned(),
+            source,
+            calls: cost.calls,
+            failed: cost.failed,
+            fuel: cost.fuel,
+            seconds: cost.time.as_secs_f64(),
+            peak_memory: cost.peak_memory,
+            host_calls: cost.host_calls,
+        }
+    }
+}
+
+/// Those of all calls that a host has made so far, but for what it asked of components before it knew their names.
+pub fn measured(meter: &Meter) -> Vec<PluginCost> {
+    meter.entries().into_iter().filter(|entry| entry.plugin.is_named()).map(PluginCost::from).collect()
+}
+
+/// Without the differences between sources, in the order of plugins and stages.
+pub fn of_all_sources(costs: &[PluginCost]) -> Vec<PluginCost> {
+    let mut joined: Vec<PluginCost> = Vec::new();
+    for cost in costs {
+        let same = |other: &&mut PluginCost| other.sha256 == cost.sha256 && other.stage == cost.stage;
+        match joined.iter_mut().find(same) {
+            Some(other) => {
+                other.calls += cost.calls;
+                other.failed += cost.failed;
+                other.fuel = other.fuel.saturating_add(cost.fuel);
+                other.seconds += cost.seconds;
+                other.peak_memory = other.peak_memory.max(cost.peak_memory);
+                other.host_calls += cost.host_calls;
+            }
+            None => joined.push(PluginCost { source: String::new(), ..cost.clone() }),
+        }
+    }
+    joined
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sources_are_joined_by_plugin_and_stage() {
+        let cost = |stage: &str, source: &str, fuel, peak_memory| PluginCost {
+            plugin: "emit-x".to_owned(),
+            version: "0.1.0".to_owned(),
+            sha256: "0".repeat(64),
+            stage: stage.to_owned(),
+            source: source.to_owned(),
+            calls: 1,
+            failed: 0,
+            fuel,
+            seconds: 0.5,
+            peak_memory,
+            host_calls: 2,
+        };
+        let joined =
+            of_all_sources(&[cost("configure", "", 1, 1), cost("emit", "timm", 5, 9), cost("emit", "torch", 7, 8)]);
+        let expected = PluginCost { calls: 2, seconds: 1.0, host_calls: 4, ..cost("emit", "", 12, 9) };
+        assert_eq!(joined, [cost("configure", "", 1, 1), expected]);
+    }
+}

@@ -1,0 +1,72 @@
+//! What a run was made of and what it made, as digests that are the same on every machine.
+
+use std::collections::BTreeMap;
+
+use netquarry_core::record::BlockRecord;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::folder::hexadecimal;
+use crate::problem::Problem;
+
+/// What a run was made of. Equal ones give equal [`Results`], whatever the machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ingredients {
+    /// Of the program's file; a build for another machine has another.
+    pub host: String,
+    /// Of each plugin's component, by its name.
+    pub components: BTreeMap<String, String>,
+    /// Of all options that the outputs depend on.
+    pub configuration: String,
+    /// Of the corpus and of the contents of its sources.
+    pub corpus: String,
+}
+
+/// What a run made, without what depends on a machine's arithmetic: verdicts, and the specs that tell of them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Results {
+    /// Of all that follows.
+    pub sha256: String,
+    /// The definitions of each block with where they are from, the names that are unresolved, and what was left out and why.
+    pub closures: String,
+    /// The bytes of each bundle.
+    pub bundles: String,
+    /// What became of each block that was compared with others. Whether a block is compared depends on its verdict.
+    pub decisions: String,
+}
+
+impl Results {
+    /// Those of the blocks with these records, which come sorted.
+    ///
+    /// # Errors
+    /// A record cannot be read.
+    pub fn of(records: impl Iterator<Item = Result<BlockRecord, Problem>>) -> Result<Self, Problem> {
+        let [mut closures, mut bundles, mut decisions] = [(); 3].map(|()| Sha256::new());
+        for record in records {
+            let record = record?;
+            let block = record.block.as_str();
+            let closure =
+                (block, &record.closure, &record.edits, &record.replaced, &record.unresolved, &record.unknown_keys);
+            add(&mut closures, &closure);
+            add(&mut bundles, &(block, &record.sha256, &record.requirements));
+            add(&mut decisions, &(block, &record.dedup));
+        }
+        let [closures, bundles, decisions] = [closures, bundles, decisions].map(|hash| hexadecimal(&hash.finalize()));
+        let mut all = Sha256::new();
+        add(&mut all, &(&closures, &bundles, &decisions));
+        Ok(Self { sha256: hexadecimal(&all.finalize()), closures, bundles, decisions })
+    }
+}
+
+/// Hashes the value as JSON, a line of its own.
+fn add(hash: &mut Sha256, value: &impl Serialize) {
+    hash.update(serde_json::to_vec(value).expect("what is recorded has string keys"));
+    hash.update(b"\n");
+}
+
+/// SHA-256 of a value as JSON.
+pub fn digest(value: &impl Serialize) -> String {
+    let mut hash = Sha256::new();
+    add(&mut hash, value);
+    hexadecimal(&hash.finalize())
+}

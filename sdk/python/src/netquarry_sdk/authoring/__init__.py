@@ -1,0 +1,1 @@
+"""From the source of a plugin to its component; no part of any component."""
