@@ -209,8 +209,8 @@ impl TryFrom<String> for RequirementText {
     }
 }
 
-/// The plugins of each kind, in the order in which they are asked: names of first-party plugins, or paths of components
-/// (anything that ends in `.wasm`).
+/// The plugins of each kind, in the order in which they are asked: names of first-party plugins or of those that
+/// `netquarry.lock` pins, or paths of components (anything that ends in `.wasm`).
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PluginOrder {
