@@ -13,6 +13,7 @@ mod licenses;
 mod mutation;
 mod nn_dup;
 mod parity;
+mod permissions;
 mod planted;
 mod plugins;
 mod registry;

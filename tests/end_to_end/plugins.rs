@@ -157,3 +157,41 @@ fn what_is_wrong_with_a_configuration_is_pointed_at() {
     let options = &schema["properties"]["plugin"]["properties"]["dedup-lexical"]["properties"];
     assert!(options["threshold"].is_object(), "{options}");
 }
+
+#[test]
+fn options_can_be_of_one_source() {
+    let playground = Playground::new();
+    let block = "import torch.nn as nn\n\nif nn:\n    class Maybe(nn.Module):\n        def forward(self, x):\n            return x\n\n\n\
+                 class Always(nn.Module):\n    def forward(self, x):\n        return x\n";
+    for source in ["one", "two"] {
+        playground.write(&format!("{source}/{source}/__init__.py"), block);
+    }
+    let local = |name: &str| json!({"name": name, "location": {"local": {"path": name}}});
+    playground.write("both.json", &json!({"name": "both", "sources": [local("one"), local("two")]}).to_string());
+    let configure = |further: &str| {
+        let own = "corpus = \"both.json\"\n[plugin.discover-nn-module-deep]\nconditional = false\n";
+        playground.write("netquarry.toml", &format!("{own}{further}"));
+    };
+    let discovered = || {
+        let found = playground.netquarry(&["discover", "--format", "json"]).succeeded().json();
+        let blocks = found["candidates"].as_array().expect("a list").iter();
+        blocks.map(|block| block["block"].as_str().expect("a name").to_owned()).collect::<Vec<_>>()
+    };
+    configure("");
+    assert_eq!(discovered(), ["one:one.Always", "two:two.Always"]);
+    configure("[for-source.two.plugin.discover-nn-module-deep]\nconditional = true\n");
+    assert_eq!(discovered(), ["one:one.Always", "two:two.Always", "two:two.Maybe"]);
+    playground.netquarry(&["config", "check"]).succeeded();
+
+    configure("[for-source.tow.plugin.discover-nn-module-deep]\nconditional = true\n");
+    let told = playground.netquarry(&["discover"]).succeeded();
+    assert!(told.stderr.contains("[for-source.tow] is about no source of the corpus `both`"), "{}", told.stderr);
+    configure("[for-source.two.plugin.discover-nn-module-deep]\nconditional = 7\n");
+    assert!(
+        playground.netquarry(&["discover"]).ended(2).stderr.contains("[for-source.two.plugin.discover-nn-module-deep]")
+    );
+    assert!(playground.netquarry(&["config", "check"]).ended(1).stderr.contains("conditional = 7"));
+    configure("[for-source.two.plugin.dedup-lexical]\nthreshold = 0.5\n");
+    let refused = playground.netquarry(&["config", "check"]).ended(1);
+    assert!(refused.stderr.contains("a dedup-strategy is asked once for all sources"), "{}", refused.stderr);
+}

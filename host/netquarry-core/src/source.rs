@@ -142,6 +142,22 @@ pub struct Source {
     pub distribution: Option<String>,
 }
 
+impl Source {
+    /// A folder on this machine about which nothing else is known.
+    pub fn local(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            kind: SourceKind::Local,
+            version: None,
+            commit: None,
+            tree: None,
+            url: None,
+            license: None,
+            distribution: None,
+        }
+    }
+}
+
 /// One Python file of a source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceFile {

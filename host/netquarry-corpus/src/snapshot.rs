@@ -137,6 +137,11 @@ impl Snapshot {
         Ok(bytes)
     }
 
+    /// The paths of all files of this snapshot, sorted.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.places.keys().map(String::as_str)
+    }
+
     /// Writes the code and the data into `folder`, each at its path: a copy that Python can import. Paths of a snapshot
     /// never leave its root. Two paths that a file system cannot tell apart are not merged: the second is left out.
     ///

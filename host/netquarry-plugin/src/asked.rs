@@ -10,26 +10,29 @@ use netquarry_core::shim::ShimTables;
 
 use crate::error::{CallError, PluginIdentity};
 use crate::shim::RepoShim;
+use crate::source_files::SourceFiles;
 
 /// Gives the decoded text of a file of the index.
 pub type Texts = Arc<dyn Fn(FileId) -> Arc<str> + Send + Sync>;
+
+/// What shims are asked about.
+#[derive(Clone)]
+pub struct Sources {
+    pub index: Arc<Index>,
+    pub texts: Texts,
+    pub files: Arc<dyn SourceFiles>,
+}
 
 /// Takes note of a call that failed.
 pub type Report = Box<dyn Fn(CallError) + Send + Sync>;
 
 /// The rules of the shims, of which `tables` are those that told them, and the way to ask them about what their tables mark
 /// as dynamic. A shim that fails to answer leaves the name unresolved.
-pub fn rules(
-    shims: Vec<RepoShim>,
-    tables: Vec<ShimTables>,
-    index: &Arc<Index>,
-    texts: &Texts,
-    report: Report,
-) -> Rules {
-    let of_view = Arc::clone(texts);
-    let view = IndexView::new(Arc::clone(index), Box::new(move |file| of_view(file)));
-    let asked =
-        AskedShims { shims, index: Arc::new(view), texts: Arc::clone(texts), report, answers: Mutex::default() };
+pub fn rules(shims: Vec<RepoShim>, tables: Vec<ShimTables>, sources: Sources, report: Report) -> Rules {
+    let Sources { index, texts, files } = sources;
+    let of_view = Arc::clone(&texts);
+    let index = Arc::new(IndexView::new(index, Box::new(move |file| of_view(file))));
+    let asked = AskedShims { shims, index, texts, files, report, answers: Mutex::default() };
     Rules::new(tables).with_dynamics(Arc::new(asked))
 }
 
@@ -37,6 +40,7 @@ struct AskedShims {
     shims: Vec<RepoShim>,
     index: Arc<dyn CodeIndex>,
     texts: Texts,
+    files: Arc<dyn SourceFiles>,
     report: Report,
     /// By plugin and question. Many blocks come by the same definition, and an answer depends on nothing else.
     answers: Mutex<HashMap<(String, DynamicQuestion), DynamicAnswer>>,
@@ -64,7 +68,7 @@ impl AskedShims {
         let title = |PluginIdentity { name, version, .. }: &PluginIdentity| format!("{name} {version}");
         let shim = self.shims.iter().find(|shim| title(shim.plugin()) == plugin);
         let shim = shim.expect("only shims that told their tables are asked");
-        shim.answer(question, &self.index).unwrap_or_else(|error| {
+        shim.answer(question, &self.index, &self.files).unwrap_or_else(|error| {
             let why = format!("{plugin} failed to answer: {}", error.failure);
             (self.report)(error);
             DynamicAnswer::Unknown { why }

@@ -6,6 +6,7 @@ pub(crate) mod base {
         path: "../../wit",
         world: "base",
         imports: { default: trappable },
+        additional_derives: [serde::Serialize, serde::Deserialize],
     });
 }
 
@@ -14,6 +15,7 @@ pub(crate) mod discovery_rule {
         path: "../../wit",
         world: "discovery-rule",
         imports: { default: trappable },
+        additional_derives: [serde::Serialize, serde::Deserialize],
         with: {
             "netquarry:plugin/types@0.1.0": crate::bindings::base::netquarry::plugin::types,
             "netquarry:plugin/log@0.1.0": crate::bindings::base::netquarry::plugin::log,
@@ -26,6 +28,7 @@ pub(crate) mod repo_shim {
         path: "../../wit",
         world: "repo-shim",
         imports: { default: trappable },
+        additional_derives: [serde::Serialize, serde::Deserialize],
         with: {
             "netquarry:plugin/types@0.1.0": crate::bindings::base::netquarry::plugin::types,
             "netquarry:plugin/log@0.1.0": crate::bindings::base::netquarry::plugin::log,
@@ -39,6 +42,7 @@ pub(crate) mod dedup_strategy {
         path: "../../wit",
         world: "dedup-strategy",
         imports: { default: trappable },
+        additional_derives: [serde::Serialize, serde::Deserialize],
         with: {
             "netquarry:plugin/types@0.1.0": crate::bindings::base::netquarry::plugin::types,
             "netquarry:plugin/log@0.1.0": crate::bindings::base::netquarry::plugin::log,
@@ -53,6 +57,7 @@ pub(crate) mod spec_emitter {
         path: "../../wit",
         world: "spec-emitter",
         imports: { default: trappable },
+        additional_derives: [serde::Serialize, serde::Deserialize],
         with: {
             "netquarry:plugin/types@0.1.0": crate::bindings::base::netquarry::plugin::types,
             "netquarry:plugin/log@0.1.0": crate::bindings::base::netquarry::plugin::log,

@@ -1,6 +1,6 @@
 //! One call of a plugin: a fresh store with its limits, and what came of it.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
@@ -12,7 +12,9 @@ use crate::bindings::base::netquarry::plugin::{log, types};
 use crate::cost::{Cost, Meter};
 use crate::error::{CallError, CallFailure, LogLevel, LogMessage, PluginIdentity, Refusal};
 use crate::host::TICK;
+use crate::kept::Keeper;
 use crate::limits::{Allowance, Limits};
+use crate::tape::Tape;
 
 /// What the host keeps about a call while it runs.
 pub(crate) struct State {
@@ -26,24 +28,20 @@ pub(crate) struct State {
     pub(crate) structure_indexes: usize,
     /// Calls of the host's functions so far.
     pub(crate) host_calls: Cell<u64>,
+    pub(crate) tape: RefCell<Tape>,
 }
 
 impl State {
     const MESSAGES: usize = 1000;
     const MESSAGES_KEPT: usize = 20;
     const MESSAGE_BYTES: usize = 4096;
-
-    /// Takes note of a call of one of the host's functions.
-    pub(crate) fn count_host_call(&self) {
-        self.host_calls.set(self.host_calls.get() + 1);
-    }
 }
 
 impl types::Host for State {}
 
 impl log::Host for State {
     fn log(&mut self, level: log::Level, mut message: String) -> wasmtime::Result<()> {
-        self.count_host_call();
+        self.host_calls.set(self.host_calls.get() + 1);
         self.logged += 1;
         if self.logged > Self::MESSAGES {
             return Err(wasmtime::Error::msg("the limit on messages is reached"));
@@ -82,6 +80,8 @@ pub(crate) struct Caller {
     pub(crate) plugin: PluginIdentity,
     pub(crate) limits: Limits,
     pub(crate) meter: Arc<Meter>,
+    /// Keeps calls that fail, where somebody wants them.
+    pub(crate) keeper: Option<Arc<Keeper>>,
 }
 
 /// What the plugin was asked to do, for errors.
@@ -102,8 +102,18 @@ impl Caller {
         task: Task<'_>,
         work: impl FnOnce(&mut Store<State>) -> wasmtime::Result<Result<R, CallFailure>>,
     ) -> Result<R, CallError> {
+        self.call_with(task, Tape::Off, work).0
+    }
+
+    /// The same with a tape, which comes back with what was recorded on it.
+    pub(crate) fn call_with<R>(
+        &self,
+        task: Task<'_>,
+        tape: Tape,
+        work: impl FnOnce(&mut Store<State>) -> wasmtime::Result<Result<R, CallFailure>>,
+    ) -> (Result<R, CallError>, Tape) {
         let started = Instant::now();
-        let mut store = self.store();
+        let mut store = self.store(tape);
         let result = work(&mut store);
         self.meter.add(
             &self.plugin,
@@ -118,25 +128,26 @@ impl Caller {
                 host_calls: store.data().host_calls.get(),
             },
         );
-        let state = store.into_data();
+        let mut state = store.into_data();
+        let tape = state.tape.take();
         let failure = match result {
-            Ok(Ok(value)) => return Ok(value),
+            Ok(Ok(value)) => return (Ok(value), tape),
             Ok(Err(failure)) => failure,
             Err(error) => self.failure(&error, &state),
         };
         let Task { stage, item, .. } = task;
-        let log = state.log.into();
-        Err(CallError { plugin: self.plugin.clone(), stage, item: item.to_owned(), failure, log })
+        let log = std::mem::take(&mut state.log).into();
+        (Err(CallError { plugin: self.plugin.clone(), stage, item: item.to_owned(), failure, log, kept: None }), tape)
     }
 
     /// An answer that came back in good order and breaks the contract all the same.
     pub(crate) fn unacceptable(&self, task: Task<'_>, reason: String) -> CallError {
         let Task { stage, item, .. } = task;
         let failure = CallFailure::Answer(reason);
-        CallError { plugin: self.plugin.clone(), stage, item: item.to_owned(), failure, log: Vec::new() }
+        CallError { plugin: self.plugin.clone(), stage, item: item.to_owned(), failure, log: Vec::new(), kept: None }
     }
 
-    fn store(&self) -> Store<State> {
+    fn store(&self, tape: Tape) -> Store<State> {
         let state = State {
             plugin: self.plugin.clone(),
             allowance: Allowance::new(self.limits.memory),
@@ -145,6 +156,7 @@ impl Caller {
             resources: ResourceTable::new(),
             structure_indexes: 0,
             host_calls: Cell::new(0),
+            tape: RefCell::new(tape),
         };
         let mut store = Store::new(&self.engine, state);
         store.limiter(|state| &mut state.allowance);

@@ -8,15 +8,21 @@ use netquarry_core::dedup::{
     Banding, BlockSet, BlockSummary, Criterion, Decisions, Follower, Hashing, KernelError, Removal, Restoration,
     Shingling, SimilarPair, SimilarStructures, Structure,
 };
-use serde_json::{Map, Value};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+use wasmtime::Store;
 use wasmtime::component::Resource;
 
+use crate::bindings::base::netquarry::plugin::types::Refusal;
 use crate::bindings::dedup_strategy::netquarry::plugin::blocks;
 use crate::bindings::dedup_strategy::{DedupStrategy as Instance, DedupStrategyPre};
 use crate::cache::hexadecimal;
 use crate::call::{State, Task};
 use crate::error::{CallError, PluginIdentity};
-use crate::plugin::ConfiguredCaller;
+use crate::kept::{KeptCall, KeptError, Outcome};
+use crate::plugin::{Call, ConfiguredCaller, accepted};
 
 /// A deduplication strategy with its configuration.
 #[derive(Clone)]
@@ -28,14 +34,22 @@ pub struct DedupStrategy {
 
 /// The blocks behind the resource `block-set`.
 #[expect(unreachable_pub, reason = "the generated bindings export it from their own module")]
-pub struct BlockSetHandle(Arc<dyn BlockSet>);
+pub struct BlockSetHandle(
+    /// None where everything that is asked has been asked before, and the tape has the answers.
+    Option<Arc<dyn BlockSet>>,
+);
 
 /// So many structure indexes a call may hold: they are in the host's memory.
 const MOST_STRUCTURE_INDEXES: usize = 4;
 
 /// What is behind the resource `structure-index`.
 #[expect(unreachable_pub, reason = "the generated bindings export it from their own module")]
-pub struct StructureIndexHandle(Arc<dyn SimilarStructures>);
+pub struct StructureIndexHandle {
+    /// By which the tape knows it: equal ones have the same.
+    name: String,
+    /// None where the tape has the answers.
+    index: Option<Arc<dyn SimilarStructures>>,
+}
 
 impl DedupStrategy {
     pub(crate) fn new(
@@ -63,23 +77,63 @@ impl DedupStrategy {
     /// brings back what is there. Nothing is then decided.
     pub fn run(&self, blocks: &Arc<dyn BlockSet>) -> Result<Decisions, CallError> {
         let item = format!("{} blocks", blocks.len());
-        let task = Task { stage: "deduplicate", item: &item, source: "" };
-        let answer = self.caller.for_blocks(blocks.total()).call(
-            task,
-            |store| self.instances.instantiate(store),
-            |instance, store, json| instance.call_configure(store, json),
-            |instance: &Instance, store| {
-                let handle = store.data_mut().resources.push(BlockSetHandle(Arc::clone(blocks)))?;
-                let borrow = Resource::new_borrow(handle.rep());
-                instance.call_deduplicate(store, borrow)
+        let call = Call {
+            task: Task { stage: DEDUPLICATE, item: &item, source: "" },
+            world: &self.instances,
+            function: FUNCTION,
+            arguments: &|| vec![json!({"len": blocks.len(), "total": blocks.total()})],
+            ask: &|instance: &Instance, store| {
+                accepted(deduplicate(instance, store, BlockSetHandle(Some(Arc::clone(blocks)))), |answer| {
+                    decisions(blocks.len(), blocks.total(), answer)
+                })
             },
-        )?;
-        let decisions = removals(blocks.len(), answer.removals).and_then(|removals| {
-            let restorations = restorations(blocks.len()..blocks.total(), answer.restorations)?;
-            Ok(Decisions { removals, restorations })
-        });
-        decisions.map_err(|reason| self.caller.unacceptable(task, reason))
+        };
+        let caller = self.caller.for_blocks(blocks.total());
+        caller.call(&call).map_err(|error| caller.keep(&call, blocks.total(), error))
     }
+
+    pub(crate) fn replay(&self, kept: &KeptCall) -> Result<Outcome, KeptError> {
+        let Numbers { len, total } = kept.argument(0)?;
+        let call = Call {
+            task: Task { stage: DEDUPLICATE, item: &kept.item, source: "" },
+            world: &self.instances,
+            function: FUNCTION,
+            arguments: &Vec::new,
+            ask: &|instance: &Instance, store| {
+                accepted(deduplicate(instance, store, BlockSetHandle(None)), |answer| {
+                    let told = json!(answer);
+                    decisions(len, total, answer).map(|_| told)
+                })
+            },
+        };
+        Ok(self.caller.for_blocks(kept.blocks).replay(&call, kept))
+    }
+}
+
+const DEDUPLICATE: &str = "deduplicate";
+const FUNCTION: &str = "deduplicate";
+
+/// How many blocks a strategy was asked about.
+#[derive(Deserialize)]
+struct Numbers {
+    len: u32,
+    total: u32,
+}
+
+/// Asks an instance, for which the blocks are there as long as the call lasts.
+fn deduplicate(
+    instance: &Instance,
+    store: &mut Store<State>,
+    blocks: BlockSetHandle,
+) -> wasmtime::Result<Result<blocks::Decisions, Refusal>> {
+    let handle = store.data_mut().resources.push(blocks)?;
+    let borrow = Resource::new_borrow(handle.rep());
+    instance.call_deduplicate(store, borrow)
+}
+
+fn decisions(len: u32, total: u32, answer: blocks::Decisions) -> Result<Decisions, String> {
+    let removals = removals(len, answer.removals)?;
+    Ok(Decisions { removals, restorations: restorations(len..total, answer.restorations)? })
 }
 
 fn restorations(removed: Range<u32>, answer: Vec<blocks::Restoration>) -> Result<Vec<Restoration>, String> {
@@ -129,26 +183,32 @@ fn removals(count: u32, answer: Vec<blocks::Removal>) -> Result<Vec<Removal>, St
 type Kernel<T> = wasmtime::Result<Result<T, String>>;
 
 impl State {
-    fn blocks(&self, handle: &Resource<BlockSetHandle>) -> wasmtime::Result<Arc<dyn BlockSet>> {
-        self.count_host_call();
-        Ok(Arc::clone(&self.resources.get(handle)?.0))
+    /// Answers a question about the blocks.
+    fn of_blocks<A: Serialize, R: Serialize + DeserializeOwned>(
+        &self,
+        handle: &Resource<BlockSetHandle>,
+        function: &'static str,
+        arguments: A,
+        answer: impl FnOnce(&dyn BlockSet) -> wasmtime::Result<R>,
+    ) -> wasmtime::Result<R> {
+        let BlockSetHandle(blocks) = self.resources.get(handle)?;
+        self.host_call(function, arguments, || answer(&**blocks.as_ref().ok_or_else(replayed)?))
     }
+}
 
-    fn blocks_with(&self, handle: &Resource<BlockSetHandle>, block: u32) -> wasmtime::Result<Arc<dyn BlockSet>> {
-        let blocks = self.blocks(handle)?;
-        check_block(block, blocks.total())?;
-        Ok(blocks)
+/// A replayed call has come to where an answer of the host is wanted that it has not kept.
+fn replayed() -> wasmtime::Error {
+    misuse("there are no blocks behind a replayed call".to_owned())
+}
+
+/// Refuses members that are not ascending, or are no blocks.
+fn check_members(members: &[u32], blocks: &dyn BlockSet) -> wasmtime::Result<()> {
+    if let Some(last) = members.last() {
+        check_block(*last, blocks.total())?;
     }
-
-    fn blocks_of(&self, handle: &Resource<BlockSetHandle>, members: &[u32]) -> wasmtime::Result<Arc<dyn BlockSet>> {
-        let blocks = self.blocks(handle)?;
-        if let Some(last) = members.last() {
-            check_block(*last, blocks.total())?;
-        }
-        match members.windows(2).find(|pair| pair[0] >= pair[1]) {
-            Some(pair) => Err(misuse(format!("members are not ascending: {} stands before {}", pair[0], pair[1]))),
-            None => Ok(blocks),
-        }
+    match members.windows(2).find(|pair| pair[0] >= pair[1]) {
+        Some(pair) => Err(misuse(format!("members are not ascending: {} stands before {}", pair[0], pair[1]))),
+        None => Ok(()),
     }
 }
 
@@ -211,16 +271,17 @@ impl blocks::Host for State {}
 
 impl blocks::HostBlockSet for State {
     fn len(&mut self, handle: Resource<BlockSetHandle>) -> wasmtime::Result<u32> {
-        Ok(self.blocks(&handle)?.len())
+        self.of_blocks(&handle, "block-set.len", (), |blocks| Ok(blocks.len()))
     }
 
     fn total(&mut self, handle: Resource<BlockSetHandle>) -> wasmtime::Result<u32> {
-        Ok(self.blocks(&handle)?.total())
+        self.of_blocks(&handle, "block-set.total", (), |blocks| Ok(blocks.total()))
     }
 
     fn positions(&mut self, handle: Resource<BlockSetHandle>) -> wasmtime::Result<Vec<u32>> {
-        let blocks = self.blocks(&handle)?;
-        Ok((0..blocks.total()).map(|block| blocks.position(block)).collect())
+        self.of_blocks(&handle, "block-set.positions", (), |blocks| {
+            Ok((0..blocks.total()).map(|block| blocks.position(block)).collect())
+        })
     }
 
     fn summaries(
@@ -229,18 +290,24 @@ impl blocks::HostBlockSet for State {
         start: u32,
         count: u32,
     ) -> wasmtime::Result<Vec<blocks::BlockSummary>> {
-        let blocks = self.blocks(&handle)?;
-        let end = start.saturating_add(count).min(blocks.total());
-        Ok((start..end).map(|block| blocks.summary(block).into()).collect())
+        self.of_blocks(&handle, "block-set.summaries", (start, count), |blocks| {
+            let end = start.saturating_add(count).min(blocks.total());
+            Ok((start..end).map(|block| blocks.summary(block).into()).collect())
+        })
     }
 
     fn code(&mut self, handle: Resource<BlockSetHandle>, block: u32) -> wasmtime::Result<String> {
-        Ok(self.blocks_with(&handle, block)?.code(block))
+        self.of_blocks(&handle, "block-set.code", (block,), |blocks| {
+            check_block(block, blocks.total())?;
+            Ok(blocks.code(block))
+        })
     }
 
     fn tokens(&mut self, handle: Resource<BlockSetHandle>, block: u32, normalisation: String) -> Kernel<Vec<String>> {
-        let blocks = self.blocks_with(&handle, block)?;
-        kernel(normalisation.parse().map(|normalisation| blocks.tokens(block, normalisation)))
+        self.of_blocks(&handle, "block-set.tokens", (block, &normalisation), |blocks| {
+            check_block(block, blocks.total())?;
+            kernel(normalisation.parse().map(|normalisation| blocks.tokens(block, normalisation)))
+        })
     }
 
     fn shingle_count(
@@ -249,8 +316,10 @@ impl blocks::HostBlockSet for State {
         block: u32,
         options: blocks::Shingling,
     ) -> Kernel<u32> {
-        let blocks = self.blocks_with(&handle, block)?;
-        kernel(shingling(&options).map(|options| blocks.shingle_count(block, options)))
+        self.of_blocks(&handle, "block-set.shingle-count", (block, &options), |blocks| {
+            check_block(block, blocks.total())?;
+            kernel(shingling(&options).map(|options| blocks.shingle_count(block, options)))
+        })
     }
 
     fn first_equals(
@@ -259,8 +328,10 @@ impl blocks::HostBlockSet for State {
         members: Vec<u32>,
         options: blocks::Shingling,
     ) -> Kernel<Vec<u32>> {
-        let blocks = self.blocks_of(&handle, &members)?;
-        kernel(shingling(&options).map(|options| blocks.first_equals(&members, options)))
+        self.of_blocks(&handle, "block-set.first-equals", (&members, &options), |blocks| {
+            check_members(&members, blocks)?;
+            kernel(shingling(&options).map(|options| blocks.first_equals(&members, options)))
+        })
     }
 
     fn signature(
@@ -270,9 +341,11 @@ impl blocks::HostBlockSet for State {
         options: blocks::Shingling,
         signing: blocks::Hashing,
     ) -> Kernel<Vec<u32>> {
-        let blocks = self.blocks_with(&handle, block)?;
-        let options = hashing(&signing).and_then(|hashing| Ok((shingling(&options)?, hashing)));
-        kernel(options.map(|(options, hashing)| blocks.signature(block, options, hashing)))
+        self.of_blocks(&handle, "block-set.signature", (block, &options, &signing), |blocks| {
+            check_block(block, blocks.total())?;
+            let options = hashing(&signing).and_then(|hashing| Ok((shingling(&options)?, hashing)));
+            kernel(options.map(|(options, hashing)| blocks.signature(block, options, hashing)))
+        })
     }
 
     fn candidate_pairs(
@@ -282,10 +355,13 @@ impl blocks::HostBlockSet for State {
         options: blocks::Shingling,
         banding: blocks::Banding,
     ) -> Kernel<Vec<blocks::Pair>> {
-        let blocks = self.blocks_of(&handle, &members)?;
-        let options = candidates(&options, &banding);
-        let pairs = options.map(|(options, banding)| blocks.candidate_pairs(&members, options, banding));
-        kernel(pairs.map(|pairs| pairs.into_iter().map(|(first, second)| blocks::Pair { first, second }).collect()))
+        self.of_blocks(&handle, "block-set.candidate-pairs", (&members, &options, &banding), |blocks| {
+            check_members(&members, blocks)?;
+            let options = candidates(&options, &banding);
+            let pairs = options.map(|(options, banding)| blocks.candidate_pairs(&members, options, banding));
+            let pair = |(first, second)| blocks::Pair { first, second };
+            kernel(pairs.map(|pairs| pairs.into_iter().map(pair).collect()))
+        })
     }
 
     fn candidate_groups(
@@ -295,9 +371,11 @@ impl blocks::HostBlockSet for State {
         options: blocks::Shingling,
         banding: blocks::Banding,
     ) -> Kernel<Vec<Vec<u32>>> {
-        let blocks = self.blocks_of(&handle, &members)?;
-        let options = candidates(&options, &banding);
-        kernel(options.map(|(options, banding)| blocks.candidate_groups(&members, options, banding)))
+        self.of_blocks(&handle, "block-set.candidate-groups", (&members, &options, &banding), |blocks| {
+            check_members(&members, blocks)?;
+            let options = candidates(&options, &banding);
+            kernel(options.map(|(options, banding)| blocks.candidate_groups(&members, options, banding)))
+        })
     }
 
     fn leaders(
@@ -307,11 +385,12 @@ impl blocks::HostBlockSet for State {
         options: Vec<blocks::Criterion>,
         bands: blocks::Banding,
     ) -> Kernel<Vec<blocks::Follower>> {
-        let blocks = self.blocks(&handle)?;
-        check_order(&order, blocks.total())?;
-        let options = banding(&bands).and_then(|banding| Ok((criteria(&options)?, banding)));
-        let followers = options.map(|(criteria, banding)| blocks.leaders(&order, &criteria, banding));
-        kernel(followers.map(|followers| followers.into_iter().map(Into::into).collect()))
+        self.of_blocks(&handle, "block-set.leaders", (&order, &options, &bands), |blocks| {
+            check_order(&order, blocks.total())?;
+            let options = banding(&bands).and_then(|banding| Ok((criteria(&options)?, banding)));
+            let followers = options.map(|(criteria, banding)| blocks.leaders(&order, &criteria, banding));
+            kernel(followers.map(|followers| followers.into_iter().map(Into::into).collect()))
+        })
     }
 
     fn similar_groups(
@@ -320,8 +399,10 @@ impl blocks::HostBlockSet for State {
         members: Vec<u32>,
         options: Vec<blocks::Criterion>,
     ) -> Kernel<Vec<Vec<u32>>> {
-        let blocks = self.blocks_of(&handle, &members)?;
-        kernel(criteria(&options).map(|criteria| blocks.similar_groups(&members, &criteria)))
+        self.of_blocks(&handle, "block-set.similar-groups", (&members, &options), |blocks| {
+            check_members(&members, blocks)?;
+            kernel(criteria(&options).map(|criteria| blocks.similar_groups(&members, &criteria)))
+        })
     }
 
     fn jaccard(
@@ -331,13 +412,18 @@ impl blocks::HostBlockSet for State {
         others: Vec<u32>,
         options: blocks::Shingling,
     ) -> Kernel<Vec<f64>> {
-        let blocks = self.blocks_with(&handle, block)?;
-        others.iter().try_for_each(|other| check_block(*other, blocks.total()))?;
-        kernel(shingling(&options).map(|options| blocks.jaccard(block, &others, options)))
+        self.of_blocks(&handle, "block-set.jaccard", (block, &others, &options), |blocks| {
+            check_block(block, blocks.total())?;
+            others.iter().try_for_each(|other| check_block(*other, blocks.total()))?;
+            kernel(shingling(&options).map(|options| blocks.jaccard(block, &others, options)))
+        })
     }
 
     fn structure(&mut self, handle: Resource<BlockSetHandle>, block: u32) -> wasmtime::Result<blocks::Structure> {
-        Ok(self.blocks_with(&handle, block)?.structure(block).into())
+        self.of_blocks(&handle, "block-set.structure", (block,), |blocks| {
+            check_block(block, blocks.total())?;
+            Ok(blocks.structure(block).into())
+        })
     }
 
     fn structure_digests(
@@ -345,8 +431,10 @@ impl blocks::HostBlockSet for State {
         handle: Resource<BlockSetHandle>,
         members: Vec<u32>,
     ) -> wasmtime::Result<Vec<String>> {
-        let blocks = self.blocks_of(&handle, &members)?;
-        Ok(blocks.structure_digests(&members).iter().map(|digest| hexadecimal(digest)).collect())
+        self.of_blocks(&handle, "block-set.structure-digests", (&members,), |blocks| {
+            check_members(&members, blocks)?;
+            Ok(blocks.structure_digests(&members).iter().map(|digest| hexadecimal(digest)).collect())
+        })
     }
 
     fn structural_jaccard(
@@ -355,33 +443,48 @@ impl blocks::HostBlockSet for State {
         block: u32,
         others: Vec<u32>,
     ) -> wasmtime::Result<Vec<f64>> {
-        let blocks = self.blocks_with(&handle, block)?;
-        others.iter().try_for_each(|other| check_block(*other, blocks.total()))?;
-        Ok(blocks.structural_jaccard(block, &others))
+        self.of_blocks(&handle, "block-set.structural-jaccard", (block, &others), |blocks| {
+            check_block(block, blocks.total())?;
+            others.iter().try_for_each(|other| check_block(*other, blocks.total()))?;
+            Ok(blocks.structural_jaccard(block, &others))
+        })
     }
 
+    /// What a tape has of it is the name of the index.
     fn structure_index(
         &mut self,
         handle: Resource<BlockSetHandle>,
         members: Vec<u32>,
         threshold: f64,
     ) -> wasmtime::Result<Resource<StructureIndexHandle>> {
-        let blocks = self.blocks_of(&handle, &members)?;
-        if !(0.0..=1.0).contains(&threshold) {
-            return Err(misuse(KernelError::Similarity(threshold).to_string()));
-        }
         if self.structure_indexes == MOST_STRUCTURE_INDEXES {
             return Err(misuse(format!("it holds {MOST_STRUCTURE_INDEXES} structure indexes, and may have no more")));
         }
+        let mut index: Option<Arc<dyn SimilarStructures>> = None;
+        let name = self.of_blocks(&handle, "block-set.structure-index", (&members, threshold), |blocks| {
+            check_members(&members, blocks)?;
+            if !(0.0..=1.0).contains(&threshold) {
+                return Err(misuse(KernelError::Similarity(threshold).to_string()));
+            }
+            index = Some(blocks.structure_index(&members, threshold).into());
+            Ok(name_of(&members, threshold))
+        })?;
         self.structure_indexes += 1;
-        let index = StructureIndexHandle(blocks.structure_index(&members, threshold).into());
-        Ok(self.resources.push(index)?)
+        Ok(self.resources.push(StructureIndexHandle { name, index })?)
     }
 
     fn drop(&mut self, handle: Resource<BlockSetHandle>) -> wasmtime::Result<()> {
         self.resources.delete(handle)?;
         Ok(())
     }
+}
+
+/// A name for what an index is made of.
+fn name_of(members: &[u32], threshold: f64) -> String {
+    let mut digest = Sha256::new();
+    members.iter().for_each(|member| digest.update(member.to_le_bytes()));
+    digest.update(threshold.to_le_bytes());
+    hexadecimal(&digest.finalize()[..8])
 }
 
 impl blocks::HostStructureIndex for State {
@@ -391,15 +494,18 @@ impl blocks::HostStructureIndex for State {
         blocks: Vec<u32>,
         most: u32,
     ) -> wasmtime::Result<blocks::SimilarBlocks> {
-        self.count_host_call();
-        let index = Arc::clone(&self.resources.get(&handle)?.0);
-        if let Some(stranger) = blocks.iter().find(|block| !index.contains(**block)) {
-            return Err(misuse(format!("block {stranger} is not among those that the index was made of")));
-        }
-        let converted = |SimilarPair { first, second, similarity }| blocks::SimilarPair { first, second, similarity };
-        let (pairs, looked_up) = index.similar(&blocks, most as usize);
-        let looked_up = u32::try_from(looked_up).expect("no more than were asked for");
-        Ok(blocks::SimilarBlocks { pairs: pairs.into_iter().map(converted).collect(), looked_up })
+        let StructureIndexHandle { name, index } = self.resources.get(&handle)?;
+        self.host_call("structure-index.similar", (name, &blocks, most), || {
+            let index = index.as_ref().ok_or_else(replayed)?;
+            if let Some(stranger) = blocks.iter().find(|block| !index.contains(**block)) {
+                return Err(misuse(format!("block {stranger} is not among those that the index was made of")));
+            }
+            let converted =
+                |SimilarPair { first, second, similarity }| blocks::SimilarPair { first, second, similarity };
+            let (pairs, looked_up) = index.similar(&blocks, most as usize);
+            let looked_up = u32::try_from(looked_up).expect("no more than were asked for");
+            Ok(blocks::SimilarBlocks { pairs: pairs.into_iter().map(converted).collect(), looked_up })
+        })
     }
 
     fn drop(&mut self, handle: Resource<StructureIndexHandle>) -> wasmtime::Result<()> {

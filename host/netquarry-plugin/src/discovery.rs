@@ -5,12 +5,14 @@ use std::ops::Range;
 use netquarry_core::discovery::{Ancestor, BaseClass, CandidateProposal, ClassDescription, MethodDescription};
 use netquarry_core::record::Category;
 use rayon::prelude::*;
+use serde_json::json;
 
 use crate::bindings::discovery_rule::netquarry::plugin::classes;
 use crate::bindings::discovery_rule::{DiscoveryRule as Instance, DiscoveryRulePre};
 use crate::call::{State, Task};
 use crate::error::{CallError, PluginIdentity};
-use crate::plugin::ConfiguredCaller;
+use crate::kept::{KeptCall, KeptError, Outcome};
+use crate::plugin::{Call, ConfiguredCaller, accepted};
 
 /// A discovery rule with its configuration.
 #[derive(Clone)]
@@ -63,9 +65,10 @@ impl DiscoveryRule {
     }
 
     fn judge(&self, classes: &[ClassDescription], range: Range<usize>, isolated: &mut usize, into: &mut Discovery) {
-        match self.ask(classes, range.clone()) {
+        let is_last = range.len() == 1 || *isolated >= ISOLATED_FAILURES;
+        match self.ask(classes, range.clone(), is_last) {
             Ok(proposals) => into.proposals.extend(proposals),
-            Err(error) if range.len() == 1 || *isolated >= ISOLATED_FAILURES => {
+            Err(error) if is_last => {
                 *isolated += 1;
                 into.failures.push(error);
             }
@@ -77,19 +80,48 @@ impl DiscoveryRule {
         }
     }
 
-    fn ask(&self, classes: &[ClassDescription], range: Range<usize>) -> Result<Vec<CandidateProposal>, CallError> {
+    /// A call that fails is kept where it is the last word on its classes.
+    fn ask(
+        &self,
+        classes: &[ClassDescription],
+        range: Range<usize>,
+        is_last: bool,
+    ) -> Result<Vec<CandidateProposal>, CallError> {
         let item = label(&classes[range.clone()]);
-        let task = Task { stage: "discover", item: &item, source: common_source(&classes[range.clone()]) };
         let records: Vec<_> = classes[range.clone()].iter().map(classes::ClassDescription::from).collect();
-        let answer = self.caller.call(
-            task,
-            |store| self.instances.instantiate(store),
-            |instance, store, json| instance.call_configure(store, json),
-            |instance: &Instance, store| instance.call_discover(store, &records),
-        )?;
-        proposals(classes, range, answer).map_err(|reason| self.caller.unacceptable(task, reason))
+        let call = Call {
+            task: Task { stage: DISCOVER, item: &item, source: common_source(&classes[range.clone()]) },
+            world: &self.instances,
+            function: "discover",
+            arguments: &|| vec![json!(records)],
+            ask: &|instance: &Instance, store| {
+                accepted(instance.call_discover(store, &records), |answer| proposals(classes, range.clone(), answer))
+            },
+        };
+        let answer = self.caller.call(&call);
+        if is_last { answer.map_err(|error| self.caller.keep(&call, 0, error)) } else { answer }
+    }
+
+    pub(crate) fn replay(&self, kept: &KeptCall) -> Result<Outcome, KeptError> {
+        let records: Vec<classes::ClassDescription> = kept.argument(0)?;
+        let call = Call {
+            task: Task { stage: DISCOVER, item: &kept.item, source: "" },
+            world: &self.instances,
+            function: "discover",
+            arguments: &Vec::new,
+            ask: &|instance: &Instance, store| {
+                accepted(instance.call_discover(store, &records), |answer| {
+                    let proposed = answer.iter().map(|proposal| proposal.index);
+                    check(proposed, records.len(), |index| records[index].path.clone())?;
+                    Ok(json!(answer))
+                })
+            },
+        };
+        Ok(self.caller.replay(&call, kept))
     }
 }
+
+const DISCOVER: &str = "discover";
 
 /// Runs of whole modules, each of a good size for one call.
 fn batches(classes: &[ClassDescription]) -> Vec<Range<usize>> {
@@ -128,19 +160,28 @@ fn proposals(
     range: Range<usize>,
     answer: Vec<classes::Proposal>,
 ) -> Result<Vec<CandidateProposal>, String> {
-    let mut proposals = Vec::with_capacity(answer.len());
-    for classes::Proposal { index, category, reason } in answer {
-        let index = usize::try_from(index).ok().filter(|index| *index < range.len());
-        let index =
-            range.start + index.ok_or_else(|| format!("it proposes a class beyond the {} given", range.len()))?;
-        let qualified_name = all[index].path.clone();
-        proposals.push(CandidateProposal { index, qualified_name, category: category.into(), reason });
-    }
+    let given = &all[range.clone()];
+    check(answer.iter().map(|proposal| proposal.index), given.len(), |index| given[index].path.clone())?;
+    let converted = |classes::Proposal { index, category, reason }| {
+        let index = range.start + index as usize;
+        CandidateProposal { index, qualified_name: all[index].path.clone(), category: category.into(), reason }
+    };
+    let mut proposals: Vec<_> = answer.into_iter().map(converted).collect();
     proposals.sort_by_key(|proposal| proposal.index);
-    match proposals.windows(2).find(|pair| pair[0].index == pair[1].index) {
-        Some(pair) => Err(format!("it proposes {} twice", pair[0].qualified_name)),
-        None => Ok(proposals),
+    Ok(proposals)
+}
+
+/// Refuses proposals of classes that were not given, and of one twice.
+fn check(proposed: impl Iterator<Item = u32>, given: usize, path: impl Fn(usize) -> String) -> Result<(), String> {
+    let mut seen = vec![false; given];
+    for index in proposed {
+        match seen.get_mut(index as usize) {
+            None => return Err(format!("it proposes a class beyond the {given} given")),
+            Some(true) => return Err(format!("it proposes {} twice", path(index as usize))),
+            Some(first) => *first = true,
+        }
     }
+    Ok(())
 }
 
 impl classes::Host for State {}

@@ -6,13 +6,16 @@ use netquarry_core::facts::ParameterKind;
 use netquarry_core::record::{BlockRecord, ClosureRecord, ParameterRecord};
 use netquarry_core::verdict::{Level, Outcome, TensorShape};
 
-use crate::bindings::base::netquarry::plugin::types::Refusal;
+use serde_json::{Value, json};
+use wasmtime::Store;
+
 use crate::bindings::spec_emitter::netquarry::plugin::records;
 use crate::bindings::spec_emitter::{SpecEmitter as Instance, SpecEmitterPre};
 use crate::call::{State, Task};
 use crate::emitted_path::check_path;
 use crate::error::{CallError, PluginIdentity};
-use crate::plugin::ConfiguredCaller;
+use crate::kept::{KeptCall, KeptError, Outcome as CallOutcome};
+use crate::plugin::{Answer, Call, ConfiguredCaller, accepted};
 
 /// An emitter with its configuration.
 #[derive(Clone)]
@@ -67,25 +70,80 @@ impl SpecEmitter {
     /// Asks about one block, of which `code` is the bundle's text. What it answers counts once an [`Emission`] has accepted
     /// it; so that blocks may be asked about in any order and on any thread.
     pub fn ask(&self, block: &BlockRecord, code: Option<&str>) -> BlockAnswer {
-        let task = Task { stage: "emit", item: &block.block, source: &block.source.name };
         let record = converted(block, code);
-        BlockAnswer(self.call(task, |instance, store| instance.call_emit_block(store, &record)))
+        let call = Call {
+            task: Task { stage: EMIT, item: &block.block, source: &block.source.name },
+            world: &self.instances,
+            function: "emit-block",
+            arguments: &|| vec![json!(record)],
+            ask: &|instance: &Instance, store| {
+                accepted(instance.call_emit_block(store, &record), |emission| {
+                    check_paths(&emission.files)?;
+                    Ok(emission)
+                })
+            },
+        };
+        BlockAnswer(self.caller.call(&call).map_err(|error| self.caller.keep(&call, 0, error)))
     }
 
-    fn call<R>(
-        &self,
-        task: Task<'_>,
-        ask: impl FnOnce(&Instance, &mut wasmtime::Store<State>) -> wasmtime::Result<Result<R, Refusal>>,
-    ) -> Result<R, CallError> {
-        let instantiate = |store: &mut wasmtime::Store<State>| self.instances.instantiate(store);
-        self.caller.call(task, instantiate, |instance, store, json| instance.call_configure(store, json), ask)
+    /// The files about all blocks.
+    fn index(&self, emitted: &[records::Emitted]) -> Result<Vec<records::File>, CallError> {
+        let call = Call {
+            task: INDEX,
+            world: &self.instances,
+            function: "emit-index",
+            arguments: &|| vec![json!(emitted)],
+            ask: &|instance: &Instance, store| {
+                accepted(instance.call_emit_index(store, emitted), |files| {
+                    check_paths(&files)?;
+                    Ok(files)
+                })
+            },
+        };
+        self.caller.call(&call).map_err(|error| self.caller.keep(&call, 0, error))
     }
+
+    pub(crate) fn replay(&self, kept: &KeptCall) -> Result<CallOutcome, KeptError> {
+        let call = |task, ask: &dyn Fn(&Instance, &mut Store<State>) -> Answer<Value>| {
+            let (world, function, arguments) = (&self.instances, "", &Vec::new);
+            self.caller.replay(&Call { task, world, function, arguments, ask }, kept)
+        };
+        match kept.function.as_str() {
+            "emit-block" => {
+                let block: records::Block = kept.argument(0)?;
+                let task = Task { stage: EMIT, item: &kept.item, source: "" };
+                Ok(call(task, &|instance, store| {
+                    accepted(instance.call_emit_block(store, &block), |emission| {
+                        check_paths(&emission.files)?;
+                        Ok(json!(emission))
+                    })
+                }))
+            }
+            "emit-index" => {
+                let emitted: Vec<records::Emitted> = kept.argument(0)?;
+                Ok(call(INDEX, &|instance, store| {
+                    accepted(instance.call_emit_index(store, &emitted), |files| {
+                        check_paths(&files)?;
+                        Ok(json!(files))
+                    })
+                }))
+            }
+            _ => Err(kept.misfit("a spec-emitter has no such function".to_owned())),
+        }
+    }
+}
+
+const EMIT: &str = "emit";
+const INDEX: Task<'static> = Task { stage: EMIT, item: "the index of all blocks", source: "" };
+
+fn check_paths(files: &[records::File]) -> Result<(), String> {
+    files.iter().try_for_each(|file| check_path(&file.path))
 }
 
 impl Emission<'_> {
     /// The files about one block, which come in the order of the blocks. One at which the emitter failed has none.
     pub fn accept(&mut self, block: &BlockRecord, answer: BlockAnswer) -> Vec<EmittedFile> {
-        let task = Task { stage: "emit", item: &block.block, source: &block.source.name };
+        let task = Task { stage: EMIT, item: &block.block, source: &block.source.name };
         let (files, entry) = match answer.0 {
             Ok(records::Emission { files, entry }) => (Ok(files), entry),
             Err(error) => (Err(error), None),
@@ -102,9 +160,8 @@ impl Emission<'_> {
     /// index failed.
     pub fn finish(mut self) -> (Vec<EmittedFile>, Vec<CallError>) {
         self.emitted.sort_by(|first, second| first.id.cmp(&second.id));
-        let task = Task { stage: "emit", item: "the index of all blocks", source: "" };
-        let index = self.emitter.call(task, |instance, store| instance.call_emit_index(store, &self.emitted));
-        let index = self.accepted(task, index);
+        let index = self.emitter.index(&self.emitted);
+        let index = self.accepted(INDEX, index);
         (index.unwrap_or_default(), self.failures)
     }
 
@@ -163,7 +220,6 @@ impl Paths {
     /// The key of a path that was not there before.
     fn insert(&mut self, file: &records::File) -> Result<Option<String>, String> {
         let (path, placement) = (&file.path, file.placement);
-        check_path(path)?;
         let key = path.to_lowercase();
         match self.0.entry(key.clone()) {
             btree_map::Entry::Occupied(there) => {

@@ -1,6 +1,7 @@
 //! What can go wrong with a plugin: when it is loaded, when it is configured, and when it is called.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::api_version::{ApiVersion, ApiVersionError};
@@ -87,6 +88,8 @@ pub struct CallError {
     pub failure: CallFailure,
     /// What the plugin logged during the call, the last lines of it. A panic's message is among them.
     pub log: Vec<LogMessage>,
+    /// The folder in which the call is kept ([`crate::kept`]), where it is.
+    pub kept: Option<PathBuf>,
 }
 
 impl CallError {
@@ -108,7 +111,13 @@ impl fmt::Display for CallError {
             write!(formatter, " {item}")?;
         }
         write!(formatter, ": {failure}")?;
-        self.logged().try_for_each(|line| write!(formatter, "\n  {line}"))
+        self.logged().try_for_each(|line| write!(formatter, "\n  {line}"))?;
+        match &self.kept {
+            Some(folder) => {
+                write!(formatter, "\n  to make the call again: netquarry plugin replay {}", folder.display())
+            }
+            None => Ok(()),
+        }
     }
 }
 

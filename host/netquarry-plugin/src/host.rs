@@ -13,6 +13,7 @@ use crate::cache::CompiledCache;
 use crate::call::State;
 use crate::cost::Meter;
 use crate::error::LoadError;
+use crate::kept::Keeper;
 use crate::limits::Limits;
 use crate::plugin::Plugin;
 
@@ -24,6 +25,8 @@ pub struct HostOptions {
     pub compiled_cache: Option<PathBuf>,
     /// Takes the place of [`Limits::of`] for every kind.
     pub limits: Option<Limits>,
+    /// The folder for calls that fail ([`crate::kept`]); none is kept without one.
+    pub kept_calls: Option<PathBuf>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -41,6 +44,7 @@ pub struct PluginHost {
     cache: Option<CompiledCache>,
     limits: Option<Limits>,
     meter: Arc<Meter>,
+    kept_calls: Option<PathBuf>,
 }
 
 /// What a component may import, by kind.
@@ -74,7 +78,14 @@ impl PluginHost {
             }
         };
         let cache = options.compiled_cache.and_then(open);
-        Ok(Self { engine, linkers, cache, limits: options.limits, meter: Arc::default() })
+        Ok(Self {
+            engine,
+            linkers,
+            cache,
+            limits: options.limits,
+            meter: Arc::default(),
+            kept_calls: options.kept_calls,
+        })
     }
 
     /// Checks a component, compiles it or takes the compiled form from the cache, and asks it what it is.
@@ -98,6 +109,11 @@ impl PluginHost {
     /// Adds up what the calls of its plugins take.
     pub fn meter(&self) -> &Arc<Meter> {
         &self.meter
+    }
+
+    /// What keeps the failing calls of a plugin.
+    pub(crate) fn keeper(&self, component: &[u8]) -> Option<Arc<Keeper>> {
+        self.kept_calls.clone().map(|folder| Arc::new(Keeper::new(folder, component)))
     }
 
     /// The limits that the user set for all kinds.

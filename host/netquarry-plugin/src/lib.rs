@@ -22,10 +22,14 @@ pub mod encode;
 mod error;
 mod first_party;
 mod host;
+pub mod kept;
 mod limits;
+mod permission;
 mod plugin;
 mod sections;
 mod shim;
+mod source_files;
+mod tape;
 
 pub use crate::cost::{Cost, CostEntry, Meter};
 pub use crate::dedup::DedupStrategy;
@@ -37,5 +41,8 @@ pub use crate::error::{
 pub use crate::first_party::{EmbeddedComponent, first_party, first_party_registry};
 pub use crate::host::{HostError, HostOptions, PluginHost};
 pub use crate::limits::{Limits, PerBlock};
+pub use crate::permission::{PathGlob, Permission, Right, Ungranted};
 pub use crate::plugin::{Description, Example, Kind, Plugin};
 pub use crate::shim::RepoShim;
+pub use crate::source_files::{NoFiles, SourceFiles};
+pub use crate::tape::{Answer, HostCall, Question};

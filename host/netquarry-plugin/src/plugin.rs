@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
+use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -12,6 +13,7 @@ use wasmtime::Store;
 use wasmtime::component::Component;
 
 use crate::api_version::{self, ApiVersion};
+use crate::bindings;
 use crate::bindings::base::netquarry::plugin::types;
 use crate::bindings::base::{BasePre, ConfigurationError};
 use crate::bindings::dedup_strategy::DedupStrategyPre;
@@ -25,8 +27,11 @@ use crate::discovery::DiscoveryRule;
 use crate::emit::SpecEmitter;
 use crate::error::{CallError, CallFailure, ConfigureError, LoadError, PluginIdentity, Refusal};
 use crate::host::PluginHost;
+use crate::kept::{KeptCall, Outcome};
 use crate::limits::Limits;
+use crate::permission::{Permission, Right, Ungranted, readable};
 use crate::shim::RepoShim;
+use crate::tape::Tape;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -76,6 +81,8 @@ pub struct Description {
     pub documentation: String,
     /// A JSON Schema of an object.
     pub configuration_schema: Value,
+    /// All that it may ask for, each once.
+    pub permissions: Vec<Permission>,
 }
 
 /// A case that a plugin shows itself by.
@@ -104,6 +111,7 @@ pub struct Plugin {
     description: Description,
     caller: Caller,
     instances: Instances,
+    granted: Vec<Right>,
 }
 
 /// Makes instances of the component.
@@ -171,6 +179,27 @@ impl Plugin {
         }
     }
 
+    /// The plugin with all that it asks for, where these rights hold all of that. Without it, the host refuses what the
+    /// plugin asks for.
+    ///
+    /// # Errors
+    ///
+    /// Where it asks for more.
+    pub fn granted(self, rights: &[Right]) -> Result<Self, Ungranted> {
+        let is_missing = |permission: &&Permission| !rights.contains(&permission.right);
+        let missing: Vec<Permission> = self.description.permissions.iter().filter(is_missing).cloned().collect();
+        match missing.is_empty() {
+            true => Ok(self.granted_all()),
+            false => Err(Ungranted { plugin: self.identity, missing }),
+        }
+    }
+
+    /// The plugin with all that it asks for, whatever that is: for inputs that hide nothing from it.
+    pub fn granted_all(self) -> Self {
+        let granted = self.description.permissions.iter().map(|permission| permission.right.clone()).collect();
+        Self { granted, ..self }
+    }
+
     /// The plugin as a discovery rule.
     ///
     /// # Errors
@@ -180,8 +209,7 @@ impl Plugin {
         let Instances::DiscoveryRule(instances) = &self.instances else {
             return Err(self.wrong_kind(Kind::DiscoveryRule));
         };
-        let caller = self
-            .configured(configuration, |store, json| instances.instantiate(&mut *store)?.call_configure(store, json))?;
+        let caller = self.configured(configuration, instances)?;
         Ok(DiscoveryRule::new(caller, instances.clone()))
     }
 
@@ -194,9 +222,8 @@ impl Plugin {
         let Instances::RepoShim(instances) = &self.instances else {
             return Err(self.wrong_kind(Kind::RepoShim));
         };
-        let caller = self
-            .configured(configuration, |store, json| instances.instantiate(&mut *store)?.call_configure(store, json))?;
-        Ok(RepoShim::new(caller, instances.clone()))
+        let caller = self.configured(configuration, instances)?;
+        Ok(RepoShim::new(caller, instances.clone(), readable(&self.granted)))
     }
 
     /// The plugin as a deduplication strategy.
@@ -208,8 +235,7 @@ impl Plugin {
         let Instances::DedupStrategy(instances) = &self.instances else {
             return Err(self.wrong_kind(Kind::DedupStrategy));
         };
-        let caller = self
-            .configured(configuration, |store, json| instances.instantiate(&mut *store)?.call_configure(store, json))?;
+        let caller = self.configured(configuration, instances)?;
         Ok(DedupStrategy::new(caller, self.description.options(configuration), instances.clone()))
     }
 
@@ -222,8 +248,7 @@ impl Plugin {
         let Instances::SpecEmitter(instances) = &self.instances else {
             return Err(self.wrong_kind(Kind::SpecEmitter));
         };
-        let caller = self
-            .configured(configuration, |store, json| instances.instantiate(&mut *store)?.call_configure(store, json))?;
+        let caller = self.configured(configuration, instances)?;
         Ok(SpecEmitter::new(caller, instances.clone()))
     }
 
@@ -232,15 +257,17 @@ impl Plugin {
     }
 
     /// Tries the configuration on an instance, so that a wrong one is known before the first piece of work.
-    fn configured(
-        &self,
-        configuration: &Value,
-        configure: impl FnOnce(&mut Store<State>, &str) -> wasmtime::Result<Result<(), ConfigurationError>>,
-    ) -> Result<ConfiguredCaller, ConfigureError> {
+    fn configured<W: World>(&self, configuration: &Value, world: &W) -> Result<ConfiguredCaller, ConfigureError> {
         let json = configuration.to_string();
         let task = Task { stage: "configure", item: "", source: "" };
-        match self.caller.call(task, |store| configure(store, &json).map(Ok))? {
-            Ok(()) => Ok(ConfiguredCaller { caller: self.caller.clone(), configuration: json }),
+        let configure = |store: &mut Store<State>| {
+            let instance = world.instantiate(store)?;
+            world.configure(&instance, store, &json).map(Ok)
+        };
+        match self.caller.call(task, configure)? {
+            Ok(()) => {
+                Ok(ConfiguredCaller { caller: self.caller.clone(), kind: self.description.kind, configuration: json })
+            }
             Err(ConfigurationError { pointer, message }) => {
                 Err(ConfigureError::Refused { plugin: self.identity.clone(), pointer, message })
             }
@@ -248,11 +275,75 @@ impl Plugin {
     }
 }
 
+/// Instances of components of one world.
+pub(crate) trait World {
+    type Instance;
+
+    fn instantiate(&self, store: &mut Store<State>) -> wasmtime::Result<Self::Instance>;
+
+    fn configure(
+        &self,
+        instance: &Self::Instance,
+        store: &mut Store<State>,
+        json: &str,
+    ) -> wasmtime::Result<Result<(), ConfigurationError>>;
+}
+
+macro_rules! world {
+    ($instances:ty, $instance:ty) => {
+        impl World for $instances {
+            type Instance = $instance;
+
+            fn instantiate(&self, store: &mut Store<State>) -> wasmtime::Result<$instance> {
+                self.instantiate(store)
+            }
+
+            fn configure(
+                &self,
+                instance: &$instance,
+                store: &mut Store<State>,
+                json: &str,
+            ) -> wasmtime::Result<Result<(), ConfigurationError>> {
+                instance.call_configure(store, json)
+            }
+        }
+    };
+}
+
+world!(DiscoveryRulePre<State>, bindings::discovery_rule::DiscoveryRule);
+world!(RepoShimPre<State>, bindings::repo_shim::RepoShim);
+world!(DedupStrategyPre<State>, bindings::dedup_strategy::DedupStrategy);
+world!(SpecEmitterPre<State>, bindings::spec_emitter::SpecEmitter);
+
 /// Calls a plugin that has accepted its configuration.
 #[derive(Clone)]
 pub(crate) struct ConfiguredCaller {
     caller: Caller,
+    kind: Kind,
     configuration: String,
+}
+
+/// One call of a function of a world.
+pub(crate) struct Call<'a, W: World, R> {
+    pub(crate) task: Task<'a>,
+    pub(crate) world: &'a W,
+    /// The function by its name in the contract.
+    pub(crate) function: &'static str,
+    /// Those of the function, without resources, as they are kept.
+    pub(crate) arguments: &'a dyn Fn() -> Vec<Value>,
+    /// Calls the function and looks at what it answers.
+    pub(crate) ask: &'a dyn Fn(&W::Instance, &mut Store<State>) -> Answer<R>,
+}
+
+/// What a function of a plugin comes to.
+pub(crate) type Answer<R> = wasmtime::Result<Result<R, CallFailure>>;
+
+/// The answer of a plugin, where it is acceptable.
+pub(crate) fn accepted<R, T>(
+    answer: wasmtime::Result<Result<R, types::Refusal>>,
+    accept: impl FnOnce(R) -> Result<T, String>,
+) -> Answer<T> {
+    Ok(answer?.map_err(CallFailure::from).and_then(|answer| accept(answer).map_err(CallFailure::Answer)))
 }
 
 impl ConfiguredCaller {
@@ -267,22 +358,55 @@ impl ConfiguredCaller {
         caller
     }
 
-    /// Makes an instance, configures it, and calls it once. `configure` and `ask` are calls of the instance that
-    /// `instantiate` returns.
-    pub(crate) fn call<I, R>(
-        &self,
-        task: Task<'_>,
-        instantiate: impl FnOnce(&mut Store<State>) -> wasmtime::Result<I>,
-        configure: impl FnOnce(&I, &mut Store<State>, &str) -> wasmtime::Result<Result<(), ConfigurationError>>,
-        ask: impl FnOnce(&I, &mut Store<State>) -> wasmtime::Result<Result<R, types::Refusal>>,
-    ) -> Result<R, CallError> {
-        self.caller.call(task, |store| {
-            let instance = instantiate(store)?;
-            if let Err(error) = configure(&instance, store, &self.configuration)? {
+    /// Makes an instance, configures it, and calls it once.
+    pub(crate) fn call<W: World, R>(&self, call: &Call<'_, W, R>) -> Result<R, CallError> {
+        self.call_with(call, Tape::Off).0
+    }
+
+    /// Keeps a call that failed with this error, where somebody wants that. It is made once more for it, which fails in
+    /// the same way: calls depend on nothing but what they are given.
+    pub(crate) fn keep<W: World, R>(&self, call: &Call<'_, W, R>, blocks: u32, error: CallError) -> CallError {
+        let Some(keeper) = self.caller.keeper.as_ref().filter(|keeper| keeper.wants(call.function)) else {
+            return error;
+        };
+        let (_, tape) = self.call_with(call, Tape::Recording(IndexMap::new()));
+        let PluginIdentity { name, version, digest } = self.plugin().clone();
+        let kept = KeptCall {
+            format: KeptCall::FORMAT,
+            plugin: name,
+            version,
+            sha256: digest,
+            kind: self.kind,
+            function: call.function.to_owned(),
+            item: error.item.clone(),
+            configuration: serde_json::from_str(&self.configuration).expect("it was made of JSON"),
+            arguments: (call.arguments)(),
+            blocks,
+            host_calls: tape.recorded(),
+            outcome: Outcome::failed(&error),
+        };
+        match keeper.keep(&kept) {
+            Ok(folder) => CallError { kept: Some(folder), ..error },
+            Err(reason) => {
+                tracing::warn!("a failed call of plugin {} cannot be kept: {reason}", self.plugin());
+                error
+            }
+        }
+    }
+
+    /// Makes a kept call again.
+    pub(crate) fn replay<W: World>(&self, call: &Call<'_, W, Value>, kept: &KeptCall) -> Outcome {
+        Outcome::of(self.call_with(call, Tape::playing(&kept.host_calls)).0)
+    }
+
+    fn call_with<W: World, R>(&self, call: &Call<'_, W, R>, tape: Tape) -> (Result<R, CallError>, Tape) {
+        self.caller.call_with(call.task, tape, |store| {
+            let instance = call.world.instantiate(store)?;
+            if let Err(error) = call.world.configure(&instance, store, &self.configuration)? {
                 let message = format!("its configuration, which it had accepted before: {}", error.message);
                 return Ok(Err(CallFailure::Refused { why: Refusal::Other, message }));
             }
-            Ok(ask(&instance, store)?.map_err(CallFailure::from))
+            (call.ask)(&instance, store)
         })
     }
 
@@ -306,6 +430,7 @@ pub(crate) fn load(host: &PluginHost, bytes: &[u8]) -> Result<Plugin, LoadError>
         plugin: unnamed,
         limits: limits(Kind::DiscoveryRule),
         meter: Arc::clone(host.meter()),
+        keeper: None,
     };
     let description = describe(host, &caller, &component)?;
     let instances = instances(host, &component, description.kind).map_err(|error| LoadError::World {
@@ -314,8 +439,9 @@ pub(crate) fn load(host: &PluginHost, bytes: &[u8]) -> Result<Plugin, LoadError>
         reason: format!("{error:#}"),
     })?;
     let identity = PluginIdentity { name: description.name.clone(), version: description.version.clone(), digest };
-    let caller = Caller { plugin: identity.clone(), limits: limits(description.kind), ..caller };
-    Ok(Plugin { identity, description, caller, instances })
+    let caller =
+        Caller { plugin: identity.clone(), limits: limits(description.kind), keeper: host.keeper(bytes), ..caller };
+    Ok(Plugin { identity, description, caller, instances, granted: Vec::new() })
 }
 
 fn check_version(bytes: &[u8], digest: &str) -> Result<(), LoadError> {
@@ -337,7 +463,8 @@ fn describe(host: &PluginHost, caller: &Caller, component: &Component) -> Result
 }
 
 fn checked_description(described: types::Description) -> Result<Description, String> {
-    let types::Description { name, version, kind, documentation, configuration_schema } = described;
+    let types::Description { name, version, kind, documentation, configuration_schema, permissions } = described;
+    let kind = Kind::from(kind);
     if !is_plain(&name) {
         return Err(format!("its name is {name:?}, and a name has lower-case letters, digits and hyphens"));
     }
@@ -350,7 +477,26 @@ fn checked_description(described: types::Description) -> Result<Description, Str
     if !configuration_schema.is_object() {
         return Err("the schema of its configuration is not a JSON object".to_owned());
     }
-    Ok(Description { name, version, kind: kind.into(), documentation, configuration_schema })
+    let permissions = checked_permissions(kind, permissions)?;
+    Ok(Description { name, version, kind, documentation, configuration_schema, permissions })
+}
+
+fn checked_permissions(kind: Kind, asked: Vec<types::Permission>) -> Result<Vec<Permission>, String> {
+    let mut permissions: Vec<Permission> = Vec::new();
+    for types::Permission { name, scope, why } in asked {
+        let right = Right::read(&name, &scope).map_err(|reason| format!("it asks for {name} {scope:?}: {reason}"))?;
+        if kind != Kind::RepoShim {
+            return Err(format!("it asks for {right}, and a {kind} has no function to use that with"));
+        }
+        if why.trim().is_empty() {
+            return Err(format!("it asks for {right} and does not say why"));
+        }
+        if permissions.iter().any(|permission| permission.right == right) {
+            return Err(format!("it asks for {right} twice"));
+        }
+        permissions.push(Permission { right, why });
+    }
+    Ok(permissions)
 }
 
 /// Fails where the component imports what its world does not have, or lacks one of its exports.

@@ -2,10 +2,15 @@
 
 use std::sync::Arc;
 
+use globset::GlobSet;
 use netquarry_core::dynamic::{CodeIndex, DefinitionKind, DefinitionSummary, DynamicAnswer, DynamicQuestion};
 use netquarry_core::shim::{
     BlockArguments, OperatorNamespace, RegistryRule, Replacement, Rule, ShimTables, UpstreamState,
 };
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use wasmtime::Store;
 use wasmtime::component::Resource;
 
 use crate::bindings::base::netquarry::plugin::types::Refusal;
@@ -13,22 +18,34 @@ use crate::bindings::repo_shim::netquarry::plugin::{index, rules};
 use crate::bindings::repo_shim::{RepoShim as Instance, RepoShimPre};
 use crate::call::{State, Task};
 use crate::error::{CallError, PluginIdentity};
-use crate::plugin::ConfiguredCaller;
+use crate::kept::{KeptCall, KeptError, Outcome};
+use crate::plugin::{Answer, Call, ConfiguredCaller, accepted};
+use crate::source_files::SourceFiles;
 
 /// A shim with its configuration.
 #[derive(Clone)]
 pub struct RepoShim {
     caller: ConfiguredCaller,
     instances: RepoShimPre<State>,
+    /// The paths of the files that it may read.
+    readable: Arc<GlobSet>,
 }
 
 /// The index behind the resource `code-index`.
 #[expect(unreachable_pub, reason = "the generated bindings export it from their own module")]
-pub struct IndexHandle(Arc<dyn CodeIndex>);
+pub enum IndexHandle {
+    Index {
+        index: Arc<dyn CodeIndex>,
+        files: Arc<dyn SourceFiles>,
+        readable: Arc<GlobSet>,
+    },
+    /// Everything that is asked has been asked before, and the tape has the answers.
+    Replayed,
+}
 
 impl RepoShim {
-    pub(crate) fn new(caller: ConfiguredCaller, instances: RepoShimPre<State>) -> Self {
-        Self { caller, instances }
+    pub(crate) fn new(caller: ConfiguredCaller, instances: RepoShimPre<State>, readable: GlobSet) -> Self {
+        Self { caller, instances, readable: Arc::new(readable) }
     }
 
     pub fn plugin(&self) -> &PluginIdentity {
@@ -41,43 +58,87 @@ impl RepoShim {
     ///
     /// Where the call fails, or a rule is empty.
     pub fn tables(&self) -> Result<ShimTables, CallError> {
-        let task = Task { stage: "tell", item: "its tables", source: "" };
-        let tables = self.call(task, |instance, store| instance.call_tables(store))?;
         let PluginIdentity { name, version, .. } = self.plugin();
-        let tables = converted(format!("{name} {version}"), tables);
-        match flaw(&tables) {
-            Some(reason) => Err(self.caller.unacceptable(task, reason)),
-            None => Ok(tables),
-        }
+        let accept = |tables| {
+            let tables = converted(format!("{name} {version}"), tables);
+            flaw(&tables).map_or(Ok(tables), Err)
+        };
+        let call = Call {
+            task: TELL,
+            world: &self.instances,
+            function: "tables",
+            arguments: &Vec::new,
+            ask: &|instance: &Instance, store| accepted(instance.call_tables(store), accept),
+        };
+        self.caller.call(&call).map_err(|error| self.caller.keep(&call, 0, error))
     }
 
-    /// Asks about one use of a name that the tables mark as dynamic.
+    /// Asks about one use of a name that the tables mark as dynamic. Of `files` the shim sees what it was granted.
     ///
     /// # Errors
     ///
     /// Where the call fails; the name is then unresolved.
-    pub fn answer(&self, question: &DynamicQuestion, index: &Arc<dyn CodeIndex>) -> Result<DynamicAnswer, CallError> {
+    pub fn answer(
+        &self,
+        question: &DynamicQuestion,
+        index: &Arc<dyn CodeIndex>,
+        files: &Arc<dyn SourceFiles>,
+    ) -> Result<DynamicAnswer, CallError> {
         let item = format!("{} in {}", question.name, question.referrer);
         let referrer = index.find(&question.referrer);
         let source = referrer.as_ref().map_or("", |referrer| referrer.source.as_str());
-        let task = Task { stage: "answer about", item: &item, source };
         let question = index::Question::from(question);
-        let answer = self.call(task, |instance, store| {
-            let handle = store.data_mut().resources.push(IndexHandle(Arc::clone(index)))?;
-            let borrow = Resource::new_borrow(handle.rep());
-            instance.call_answer_dynamic(store, &question, borrow)
-        })?;
-        Ok(answer.into())
+        let call = Call {
+            task: Task { stage: ANSWER, item: &item, source },
+            world: &self.instances,
+            function: "answer-dynamic",
+            arguments: &|| vec![json!(question)],
+            ask: &|instance: &Instance, store| {
+                let (index, files, readable) = (Arc::clone(index), Arc::clone(files), Arc::clone(&self.readable));
+                let handle = IndexHandle::Index { index, files, readable };
+                accepted(answer(instance, store, &question, handle), |answer| Ok(DynamicAnswer::from(answer)))
+            },
+        };
+        self.caller.call(&call).map_err(|error| self.caller.keep(&call, 0, error))
     }
 
-    fn call<R>(
-        &self,
-        task: Task<'_>,
-        ask: impl FnOnce(&Instance, &mut wasmtime::Store<State>) -> wasmtime::Result<Result<R, Refusal>>,
-    ) -> Result<R, CallError> {
-        let instantiate = |store: &mut wasmtime::Store<State>| self.instances.instantiate(store);
-        self.caller.call(task, instantiate, |instance, store, json| instance.call_configure(store, json), ask)
+    pub(crate) fn replay(&self, kept: &KeptCall) -> Result<Outcome, KeptError> {
+        let call = |task, ask: &dyn Fn(&Instance, &mut Store<State>) -> Answer<Value>| {
+            let (world, function, arguments) = (&self.instances, "", &Vec::new);
+            self.caller.replay(&Call { task, world, function, arguments, ask }, kept)
+        };
+        match kept.function.as_str() {
+            "tables" => Ok(call(TELL, &|instance, store| {
+                accepted(instance.call_tables(store), |tables| {
+                    let told = json!(tables);
+                    flaw(&converted(String::new(), tables)).map_or(Ok(told), Err)
+                })
+            })),
+            "answer-dynamic" => {
+                let question: index::Question = kept.argument(0)?;
+                let task = Task { stage: ANSWER, item: &kept.item, source: "" };
+                Ok(call(task, &|instance, store| {
+                    accepted(answer(instance, store, &question, IndexHandle::Replayed), |answer| Ok(json!(answer)))
+                }))
+            }
+            _ => Err(kept.misfit("a repo-shim has no such function".to_owned())),
+        }
     }
+}
+
+const TELL: Task<'static> = Task { stage: "tell", item: "its tables", source: "" };
+const ANSWER: &str = "answer about";
+
+/// Asks an instance, for which the index is there as long as the call lasts.
+fn answer(
+    instance: &Instance,
+    store: &mut Store<State>,
+    question: &index::Question,
+    handle: IndexHandle,
+) -> wasmtime::Result<Result<index::Answer, Refusal>> {
+    let handle = store.data_mut().resources.push(handle)?;
+    let borrow = Resource::new_borrow(handle.rep());
+    instance.call_answer_dynamic(store, question, borrow)
 }
 
 impl rules::Host for State {}
@@ -85,23 +146,34 @@ impl rules::Host for State {}
 impl index::Host for State {}
 
 impl State {
-    fn index(&self, handle: &Resource<IndexHandle>) -> wasmtime::Result<&dyn CodeIndex> {
-        self.count_host_call();
-        Ok(&*self.resources.get(handle)?.0)
+    /// Answers a question about the index.
+    fn of_index<A: Serialize, R: Serialize + DeserializeOwned>(
+        &self,
+        index: &Resource<IndexHandle>,
+        function: &'static str,
+        arguments: A,
+        answer: impl FnOnce(&Arc<dyn CodeIndex>, &Arc<dyn SourceFiles>, &GlobSet) -> R,
+    ) -> wasmtime::Result<R> {
+        let handle = self.resources.get(index)?;
+        self.host_call(function, arguments, || match handle {
+            IndexHandle::Index { index, files, readable } => Ok(answer(index, files, readable)),
+            IndexHandle::Replayed => Err(wasmtime::Error::msg("there is no index behind a replayed call")),
+        })
     }
 }
 
 impl index::HostCodeIndex for State {
     fn find(&mut self, index: Resource<IndexHandle>, path: String) -> wasmtime::Result<Option<index::Definition>> {
-        Ok(self.index(&index)?.find(&path).map(index::Definition::from))
+        let found = |index: &Arc<dyn CodeIndex>| index.find(&path).map(index::Definition::from);
+        self.of_index(&index, "code-index.find", (&path,), |index, _, _| found(index))
     }
 
     fn source(&mut self, index: Resource<IndexHandle>, path: String) -> wasmtime::Result<Option<String>> {
-        Ok(self.index(&index)?.source(&path))
+        self.of_index(&index, "code-index.source", (&path,), |index, _, _| index.source(&path))
     }
 
     fn references(&mut self, index: Resource<IndexHandle>, path: String) -> wasmtime::Result<Vec<String>> {
-        Ok(self.index(&index)?.references(&path))
+        self.of_index(&index, "code-index.references", (&path,), |index, _, _| index.references(&path))
     }
 
     fn registered(
@@ -110,7 +182,32 @@ impl index::HostCodeIndex for State {
         registry: String,
         key: String,
     ) -> wasmtime::Result<Vec<String>> {
-        Ok(self.index(&index)?.registered(&registry, &key))
+        let arguments = (&registry, &key);
+        self.of_index(&index, "code-index.registered", arguments, |index, _, _| index.registered(&registry, &key))
+    }
+
+    fn files(&mut self, index: Resource<IndexHandle>, source: String) -> wasmtime::Result<Vec<String>> {
+        self.of_index(&index, "code-index.files", (&source,), |_, files, readable| {
+            let mut paths = files.paths(&source);
+            paths.retain(|path| readable.is_match(path));
+            paths.sort_unstable();
+            paths
+        })
+    }
+
+    fn read_file(
+        &mut self,
+        index: Resource<IndexHandle>,
+        source: String,
+        path: String,
+    ) -> wasmtime::Result<Result<Vec<u8>, index::FileError>> {
+        self.of_index(&index, "code-index.read-file", (&source, &path), |_, files, readable| {
+            if !readable.is_match(&path) {
+                return Err(index::FileError::NotPermitted);
+            }
+            let read = files.read(&source, &path).map_err(index::FileError::Other)?;
+            read.ok_or(index::FileError::Missing)
+        })
     }
 
     fn drop(&mut self, index: Resource<IndexHandle>) -> wasmtime::Result<()> {

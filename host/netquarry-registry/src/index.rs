@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use netquarry_plugin::Kind;
+use netquarry_plugin::{Kind, Right};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -104,6 +104,12 @@ pub struct Permission {
     pub name: String,
     /// How much of it.
     pub scope: String,
+}
+
+impl From<&Right> for Permission {
+    fn from(right: &Right) -> Self {
+        Self { name: right.name().to_owned(), scope: right.scope().to_owned() }
+    }
 }
 
 impl Index {

@@ -45,7 +45,7 @@ pub struct LockedPlugin {
     /// SHA-256 of the golden pack.
     pub golden: Option<String>,
     pub voucher: Voucher,
-    /// What was granted when it was locked.
+    /// What it asks for, sorted.
     pub permissions: Vec<Permission>,
 }
 

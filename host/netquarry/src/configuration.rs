@@ -11,7 +11,7 @@ use std::str::FromStr;
 use netquarry_core::license::policy::{ListedLicense, NotListable, Policy, Rule};
 use netquarry_core::verdict::Level;
 use netquarry_corpus::load;
-use netquarry_plugin::first_party;
+use netquarry_plugin::{PathGlob, Right, first_party};
 use netquarry_registry::settings::RegistrySettings;
 use schemars::JsonSchema;
 use serde::de::{MapAccess, Visitor};
@@ -28,6 +28,9 @@ pub const DEFAULT_CORPUS: &str = "quickstart";
 pub const DEFAULT_OUT: &str = "out";
 /// The discovery rule where neither the user nor the corpus names one.
 pub const DEFAULT_DISCOVERY: &str = "discover-nn-module-deep";
+
+/// Stands in a list of plugins for those that would be asked without the list.
+pub const DEFAULTS: &str = "...";
 
 /// The configuration of NetQuarry, `netquarry.toml`. Paths are relative to the file's folder.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
@@ -52,9 +55,36 @@ pub struct Configuration {
     pub plugins: PluginOrder,
     /// Where plugins of others are looked up, in this order; those of this program come last.
     pub registries: Vec<RegistrySettings>,
+    /// What plugins may do that ask for more than every plugin is given, by plugin name: `[grants.shim-acme]`.
+    pub grants: BTreeMap<String, Grants>,
     /// The options of single plugins, by plugin name: `[plugin.dedup-lexical]`.
     #[schemars(with = "BTreeMap<String, serde_json::Map<String, serde_json::Value>>")]
     pub plugin: BTreeMap<String, toml::Table>,
+    /// What holds for one source alone, by its name in the corpus.
+    pub for_source: BTreeMap<String, ForSource>,
+}
+
+/// What holds for one source, over what holds for all.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ForSource {
+    /// Options of discovery rules and emitters, by plugin name: `[for-source.timm.plugin.emit-lemur]`.
+    #[schemars(with = "BTreeMap<String, serde_json::Map<String, serde_json::Value>>")]
+    pub plugin: BTreeMap<String, toml::Table>,
+}
+
+/// What a plugin was granted, word for word as it asks for it.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Grants {
+    /// Globs of files of sources that it may read: `configs/*.yaml`.
+    pub read_files: Vec<PathGlob>,
+}
+
+impl Grants {
+    pub fn rights(&self) -> Vec<Right> {
+        self.read_files.iter().cloned().map(Right::ReadFiles).collect()
+    }
 }
 
 /// Which licences blocks may have: SPDX identifiers, each in one list at most.
@@ -210,7 +240,8 @@ impl TryFrom<String> for RequirementText {
 }
 
 /// The plugins of each kind, in the order in which they are asked: names of first-party plugins or of those that
-/// `netquarry.lock` pins, or paths of components (anything that ends in `.wasm`).
+/// `netquarry.lock` pins, or paths of components (anything that ends in `.wasm`). `...` stands for those that would be asked
+/// without the list.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PluginOrder {
@@ -294,6 +325,9 @@ fn parse(path: &Path, text: &str) -> Result<Configuration, Problem> {
     Ok(configuration)
 }
 
+/// A JSON object for each plugin that has options, by its name.
+pub type PluginOptions = BTreeMap<String, serde_json::Value>;
+
 /// Everything that the commands of the pipeline depend on.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -341,8 +375,14 @@ pub struct Settings {
     pub project_dir: PathBuf,
     /// Somebody asked for the emitters.
     pub emitters_were_asked_for: bool,
+    /// What plugins may do, by plugin name.
+    pub grants: BTreeMap<String, Vec<Right>>,
+    /// Where calls of plugins that fail are kept, where somebody wants them.
+    pub kept_calls: Option<PathBuf>,
     /// Options by plugin name.
-    pub plugin_options: BTreeMap<String, serde_json::Value>,
+    pub plugin_options: PluginOptions,
+    /// Options for single sources, by the source's name: over those for all.
+    pub source_options: BTreeMap<String, PluginOptions>,
 }
 
 impl Settings {
@@ -366,10 +406,6 @@ impl Settings {
         keep_imports.sort();
         keep_imports.dedup();
 
-        let option = |(name, options): (&String, &toml::Table)| {
-            let options = serde_json::to_value(options).expect("a TOML table has string keys");
-            (name.clone(), options)
-        };
         let corpus = match (&pipeline.corpus.corpus, &configuration.corpus) {
             (Some(corpus), _) => corpus.clone(),
             (None, Some(corpus)) if load::names_a_file(corpus) => {
@@ -412,7 +448,12 @@ impl Settings {
             project_dir: file.path.as_deref().and_then(Path::parent).unwrap_or(Path::new("")).to_owned(),
             emitters_were_asked_for: !pipeline.corpus.emit.is_empty()
                 || configuration.plugins.emit != PluginOrder::default().emit,
-            plugin_options: configuration.plugin.iter().map(option).collect(),
+            grants: configuration.grants.iter().map(|(name, grants)| (name.clone(), grants.rights())).collect(),
+            kept_calls: pipeline.keep_failed_calls.clone(),
+            plugin_options: plugin_options(&configuration.plugin),
+            source_options: (configuration.for_source.iter())
+                .map(|(source, own)| (source.clone(), plugin_options(&own.plugin)))
+                .collect(),
         }
         .with_options(&pipeline.plugin_options))
     }
@@ -472,6 +513,14 @@ fn threads(global: &GlobalArguments, configuration: &Configuration) -> usize {
     global.threads.or(configuration.threads).map_or_else(cores, |threads| usize::from(threads.max(1)))
 }
 
+fn plugin_options(tables: &BTreeMap<String, toml::Table>) -> PluginOptions {
+    let option = |(name, options): (&String, &toml::Table)| {
+        let options = serde_json::to_value(options).expect("a TOML table has string keys");
+        (name.clone(), options)
+    };
+    tables.iter().map(option).collect()
+}
+
 fn plugin_order(pipeline: &PipelineArguments, file: &ConfigurationFile) -> PluginOrder {
     let absolute = |names: &[String]| {
         let path = |name: &String| match name.ends_with(".wasm") {
@@ -485,12 +534,20 @@ fn plugin_order(pipeline: &PipelineArguments, file: &ConfigurationFile) -> Plugi
         [] => absolute(configured),
         asked => asked.to_vec(),
     };
+    let defaults = PluginOrder::default();
     PluginOrder {
         discover: asked(&pipeline.corpus.discover, &order.discover),
-        shims: absolute(&order.shims),
-        dedup: absolute(&order.dedup),
-        emit: asked(&pipeline.corpus.emit, &order.emit),
+        shims: expanded(absolute(&order.shims), &defaults.shims),
+        dedup: expanded(absolute(&order.dedup), &defaults.dedup),
+        emit: expanded(asked(&pipeline.corpus.emit, &order.emit), &defaults.emit),
     }
+}
+
+/// The list with those of the defaults that it does not name in the place of `...`.
+pub fn expanded(names: Vec<String>, defaults: &[String]) -> Vec<String> {
+    let others: Vec<String> = defaults.iter().filter(|name| !names.contains(name)).cloned().collect();
+    let of = |name: String| if name == DEFAULTS { others.clone() } else { vec![name] };
+    names.into_iter().flat_map(of).collect()
 }
 
 #[cfg(test)]
@@ -541,6 +598,18 @@ mod tests {
         assert_eq!(self::settings(&[], "corpus = \"corpora/mine\"\n").unwrap().corpus, "/project/corpora/mine");
         assert_eq!(settings.plugins.shims, ["shim-timm", "/project/own.wasm"]);
         assert_eq!(settings.plugins.emit, PluginOrder::default().emit);
+    }
+
+    #[test]
+    fn three_dots_stand_for_the_default_plugins() {
+        let toml = "[plugins]\nshims = [\"...\", \"own.wasm\"]\ndedup = [\"dedup-structural\", \"...\"]\n";
+        let plugins = settings(&["--emit", "emit-lemur,..."], toml).unwrap().plugins;
+        let defaults = PluginOrder::default();
+        assert_eq!(plugins.shims, [&defaults.shims[..], &["/project/own.wasm".to_owned()]].concat());
+        assert_eq!(plugins.dedup, [&["dedup-structural".to_owned()], &defaults.dedup[..]].concat());
+        assert_eq!(plugins.emit, ["emit-lemur", "emit-neutral-spec"]);
+        // What is named already has its place.
+        assert_eq!(expanded(vec!["b".to_owned(), DEFAULTS.to_owned()], &["a".to_owned(), "b".to_owned()]), ["b", "a"]);
     }
 
     #[test]

@@ -8,7 +8,8 @@ use netquarry_corpus::failure::FetchError;
 use netquarry_corpus::load::CorpusError;
 use netquarry_corpus::snapshot::ReadError;
 use netquarry_plugin::cases::CaseError;
-use netquarry_plugin::{CallError, ConfigureError, HostError, LoadError};
+use netquarry_plugin::kept::KeptError;
+use netquarry_plugin::{CallError, ConfigureError, HostError, LoadError, Permission, Right, Ungranted};
 use netquarry_store::StoreError;
 
 use crate::environment::EnvironmentError;
@@ -52,6 +53,29 @@ impl Error for Cause {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         self.behind.as_deref().map(|cause| cause as &(dyn Error + 'static))
     }
+}
+
+impl From<KeptError> for Problem {
+    fn from(error: KeptError) -> Self {
+        match error {
+            KeptError::Configure(error) => error.into(),
+            error => told(&error).help("`--keep-failed-calls DIR` has a run keep calls, each in a folder below DIR"),
+        }
+    }
+}
+
+impl From<Ungranted> for Problem {
+    fn from(error: Ungranted) -> Self {
+        let help = format!("if you want that, write into netquarry.toml: {}", grants(&error));
+        told(&error).help(help)
+    }
+}
+
+/// As they stand in the configuration file.
+fn grants(Ungranted { plugin, missing }: &Ungranted) -> String {
+    let globs = missing.iter().map(|Permission { right: Right::ReadFiles(glob), .. }| glob.as_str());
+    let globs: Vec<String> = globs.map(|glob| toml::Value::from(glob).to_string()).collect();
+    format!("[grants.{}] read-files = [{}]", plugin.name, globs.join(", "))
 }
 
 impl From<CorpusError> for Problem {

@@ -1,6 +1,7 @@
 """The exports of components, called natively with the classes of the generated bindings."""
 
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import pytest
 
@@ -9,7 +10,7 @@ from netquarry_sdk.component import exports
 from netquarry_sdk.dedup import Decisions, DedupStrategy, Removal, Shingling
 from netquarry_sdk.discovery import Category, DiscoveryRule, Proposal
 from netquarry_sdk.emit import Emission, File, SpecEmitter
-from netquarry_sdk.shim import RepoShim, Resolved, Tables, Unknown
+from netquarry_sdk.shim import FileError, RepoShim, Resolved, Tables, Unknown
 from netquarry_sdk.testing import block, class_description
 from netquarry_sdk.wire import outgoing
 from support import bindings
@@ -155,6 +156,55 @@ def test_a_shim_answers():
         known.classes["Resolved"](["acme.Head"], "registered")
     )
     assert ask("neck") == known.classes["Answer_Unknown"]("nothing is")
+
+
+class Reader(RepoShim):
+    """A test."""
+
+    name = "shim-reader"
+    version = "0.1.0"
+    reads_files = MappingProxyType({"acme/*.txt": "they name the parts"})
+
+    def tables(self):
+        return Tables()
+
+    def answer(self, question, index):
+        try:
+            return Resolved(index.files("acme"), index.read_file("acme", question.name).decode())
+        except FileError as error:
+            return Unknown(f"{error.case.name} {error}")
+
+
+def test_a_shim_asks_for_files_and_reads_them():
+    known = bindings(Kind.REPO_SHIM)
+    classes = known.classes
+
+    class HostFiles:
+        def files(self, source):
+            return [f"{source}/parts.txt"]
+
+        def read_file(self, source, path):
+            errors = {"missing": classes["FileError_Missing"](), "broken": classes["FileError_Other"]("torn")}
+            if path in errors:
+                raise known.error(errors[path])
+            return b"norm"
+
+    component = exports(Reader, {}, known)
+    (permission,) = component.describe().permissions
+    assert (permission.name, permission.scope, permission.why) == (
+        "read-files",
+        "acme/*.txt",
+        "they name the parts",
+    )
+    component.configure("{}")
+
+    def ask(name):
+        return component.answer_dynamic(classes["Question"](name, "acme.Model", "make()", []), HostFiles())
+
+    resolved = classes["Resolved"](["acme/parts.txt"], "norm")
+    assert ask("parts.txt") == classes["Answer_Definitions"](resolved)
+    assert ask("missing") == classes["Answer_Unknown"]("MISSING missing: missing")
+    assert ask("broken") == classes["Answer_Unknown"]("OTHER broken: torn")
 
 
 class Strategy(DedupStrategy):

@@ -21,7 +21,7 @@ MODULES = {
 }
 # The first is a case of a variant in the contract, which has a text only; the others are what a plugin says
 # of itself.
-NO_RECORDS = {"Unknown", "Description", "Example", "ConfigurationError"}
+NO_RECORDS = {"Unknown", "Description", "Example", "ConfigurationError", "Permission"}
 
 
 def records(kind):

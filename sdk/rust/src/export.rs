@@ -4,7 +4,7 @@ use std::panic;
 use std::sync::Once;
 
 use crate::plugin::{Plugin, configured};
-use crate::{ConfigurationError, Description, Example, Kind, log};
+use crate::{ConfigurationError, Description, Example, Kind, Permission, log};
 
 /// Exports a plugin as a component: `netquarry_sdk::export!(MyRule as DiscoveryRule)`. The second name is the trait of
 /// the plugin's kind. Expands to nothing where the crate is not built for WebAssembly.
@@ -109,7 +109,12 @@ pub fn describe<P: Plugin>(kind: Kind) -> Description {
         kind,
         documentation: P::DOCUMENTATION.to_owned(),
         configuration_schema: schema.as_value().to_string(),
+        permissions: P::READS_FILES.iter().map(read_files).collect(),
     }
+}
+
+fn read_files((scope, why): &(&str, &str)) -> Permission {
+    Permission { name: "read-files".to_owned(), scope: (*scope).to_owned(), why: (*why).to_owned() }
 }
 
 /// What the exported `examples` answers.

@@ -67,12 +67,14 @@ pub mod emit;
 pub mod export;
 pub mod log;
 mod plugin;
+#[cfg(not(target_family = "wasm"))]
+pub mod replay;
 pub mod shim;
 #[cfg(not(target_family = "wasm"))]
 pub mod testing;
 
 pub use crate::bindings::discovery_rule::netquarry::plugin::types::{
-    ConfigurationError, Description, Example, Kind, Refusal,
+    ConfigurationError, Description, Example, Kind, Permission, Refusal,
 };
 pub use crate::plugin::{NoConfiguration, Plugin, configured};
 

@@ -18,6 +18,11 @@ pub trait Plugin: Sized {
     /// `netquarry plugin test` runs them and, with `--bless`, writes what comes out into them.
     const EXAMPLES: &[(&str, &str)] = &[];
 
+    /// Files of sources that the plugin reads, by globs of their paths, each with the reason for the person who is to grant
+    /// it: `&[("configs/*.yaml", "they name the heads of every model")]`. Only a shim has a function to read with,
+    /// [`crate::shim::CodeIndex::read_file`].
+    const READS_FILES: &[(&str, &str)] = &[];
+
     /// A struct with `#[serde(default, deny_unknown_fields)]`. Its JSON Schema is what the host shows to the user, and
     /// doc comments on its fields become descriptions there.
     type Configuration: DeserializeOwned + JsonSchema;

@@ -1,7 +1,7 @@
 //! Shims: what static analysis cannot see in one code base.
 
 pub use crate::bindings::repo_shim::netquarry::plugin::index::{
-    Answer, Definition, DefinitionKind, Question, Resolved,
+    Answer, Definition, DefinitionKind, FileError, Question, Resolved,
 };
 pub use crate::bindings::repo_shim::netquarry::plugin::rules::{
     BlockArguments, OperatorNamespace, Registry, Replacement, Rule, Tables, UpstreamState,
@@ -78,6 +78,23 @@ pub trait CodeIndex {
     /// The dotted paths of the definitions under a decorator that is a call of `registry` and has `key`, a string or a
     /// dotted path, among its arguments; sorted.
     fn registered(&self, registry: &str, key: &str) -> Vec<String>;
+
+    /// The paths of those files of a source that the shim may read ([`Plugin::READS_FILES`]), sorted. `source` is the
+    /// name that the corpus gives to it, as in [`Definition::source`].
+    fn files(&self, source: &str) -> Vec<String> {
+        let _ = source;
+        Vec::new()
+    }
+
+    /// The bytes of a file of a source as it was fetched.
+    ///
+    /// # Errors
+    ///
+    /// Where the shim may not read it, or the source has no such file, or the host keeps none of its kind.
+    fn read_file(&self, source: &str, path: &str) -> Result<Vec<u8>, FileError> {
+        let _ = (source, path);
+        Err(FileError::Missing)
+    }
 }
 
 impl CodeIndex for crate::bindings::repo_shim::netquarry::plugin::index::CodeIndex {
@@ -95,5 +112,13 @@ impl CodeIndex for crate::bindings::repo_shim::netquarry::plugin::index::CodeInd
 
     fn registered(&self, registry: &str, key: &str) -> Vec<String> {
         self.registered(registry, key)
+    }
+
+    fn files(&self, source: &str) -> Vec<String> {
+        self.files(source)
+    }
+
+    fn read_file(&self, source: &str, path: &str) -> Result<Vec<u8>, FileError> {
+        self.read_file(source, path)
     }
 }

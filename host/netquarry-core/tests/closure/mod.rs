@@ -19,7 +19,7 @@ use netquarry_core::bundle::{self, Bundle};
 use netquarry_core::closure::{self, Dynamics, Rules, Target};
 use netquarry_core::dynamic::{DynamicAnswer, DynamicQuestion};
 use netquarry_core::index::{FileId, Index, IndexedSource, Variable};
-use netquarry_core::source::{ContentDigest, Source, SourceFile, SourceKind};
+use netquarry_core::source::{ContentDigest, Source, SourceFile};
 use netquarry_core::syntax;
 
 #[derive(Debug, Default)]
@@ -121,16 +121,7 @@ fn assemble(case: &Case) -> (Bundle, Vec<String>) {
         assert_eq!(facts.diagnostics, [], "{path} of `{}`", case.title);
         (file, Arc::new(facts))
     });
-    let source = Source {
-        name: "case".to_owned(),
-        kind: SourceKind::Local,
-        version: None,
-        commit: None,
-        tree: None,
-        url: None,
-        license: None,
-        distribution: None,
-    };
+    let source = Source::local("case");
     let index = Index::build(vec![IndexedSource { source, files: files.collect() }], &[]);
     let target = index
         .classes()

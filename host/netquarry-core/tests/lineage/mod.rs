@@ -5,7 +5,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use netquarry_core::index::{Base, Index, IndexedSource};
-use netquarry_core::source::{ContentDigest, Source, SourceFile, SourceKind};
+use netquarry_core::source::{ContentDigest, Source, SourceFile};
 use netquarry_core::syntax;
 
 /// Makes the same class statements every time: eight to a hierarchy, each with up to three bases among those before it.
@@ -51,16 +51,7 @@ fn orders_of_python(statements: &[String]) -> BTreeMap<String, String> {
 }
 
 fn index(text: &str) -> Index {
-    let source = Source {
-        name: "made-up".to_owned(),
-        kind: SourceKind::Local,
-        version: None,
-        commit: None,
-        tree: None,
-        url: None,
-        license: None,
-        distribution: None,
-    };
+    let source = Source::local("made-up");
     let digest = ContentDigest::of(text.as_bytes());
     let file = SourceFile { path: "a.py".to_owned(), module: Some("a".to_owned()), digest, bytes: text.len() as u64 };
     let files = vec![(file, Arc::new(syntax::facts(text.as_bytes())))];

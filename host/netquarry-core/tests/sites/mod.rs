@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use netquarry_core::index::{Index, IndexedSource, Meaning, Site, Variable};
-use netquarry_core::source::{ContentDigest, Source, SourceFile, SourceKind, lines_of};
+use netquarry_core::source::{ContentDigest, Source, SourceFile, lines_of};
 use netquarry_core::syntax;
 
 fn files_below(folder: &Path) -> Vec<PathBuf> {
@@ -28,17 +28,8 @@ fn source(name: &str, folder: &Path) -> IndexedSource {
         (file, Arc::new(syntax::facts(&bytes)))
     };
     let files = files_below(folder).into_iter().map(file).collect();
-    let source = Source {
-        name: name.to_owned(),
-        kind: SourceKind::Local,
-        version: None,
-        commit: None,
-        tree: None,
-        url: None,
-        license: None,
-        // Others can import it.
-        distribution: Some(name.to_owned()),
-    };
+    // Others can import it.
+    let source = Source { distribution: Some(name.to_owned()), ..Source::local(name) };
     IndexedSource { source, files }
 }
 

@@ -25,7 +25,7 @@ use netquarry_core::fingerprint::blocks::CodeBlocks;
 use netquarry_core::fingerprint::shelf::InMemory;
 use netquarry_core::index::{FileId, Index, IndexedSource};
 use netquarry_core::record::BlockRecord;
-use netquarry_core::source::{ContentDigest, Source, SourceFile, SourceKind};
+use netquarry_core::source::{ContentDigest, Source, SourceFile};
 use netquarry_core::syntax::{self, PARSER_STACK_BYTES};
 use netquarry_plugin::{HostOptions, Plugin, PluginHost, first_party};
 use netquarry_sdk::dedup::DedupStrategy as _;
@@ -110,16 +110,7 @@ impl Material {
             files.push((file, Arc::new(syntax::facts(&bytes))));
             texts.push(Arc::from(&*text));
         }
-        let source = Source {
-            name: "bench".to_owned(),
-            kind: SourceKind::Local,
-            version: None,
-            commit: None,
-            tree: None,
-            url: None,
-            license: None,
-            distribution: None,
-        };
+        let source = Source::local("bench");
         let index = Index::build(vec![IndexedSource { source, files }], &[]);
         let subclassed: HashSet<_> = index.subclassed();
         let ids: Vec<FileId> = index.files().map(|(id, _)| id).collect();
@@ -200,7 +191,7 @@ fn python_files(folder: &Path, into: &mut Vec<PathBuf>) {
 /// Compiling, loading what was compiled, and a call that does next to nothing.
 fn loading() {
     let folder = tempfile::TempDir::new().expect("there is room");
-    let options = || HostOptions { compiled_cache: Some(folder.path().join("plugins")), limits: None };
+    let options = || HostOptions { compiled_cache: Some(folder.path().join("plugins")), ..HostOptions::default() };
     let cold = PluginHost::new(options()).expect("this machine can run plugins");
     let load_all = |host: &PluginHost| first_party().iter().for_each(|component| drop(host.load(component.bytes)));
     let bytes: usize = first_party().iter().map(|component| component.bytes.len()).sum();

@@ -87,7 +87,9 @@ impl Case {
         let configuration = Value::Object(self.configuration.clone());
         let run = || match plugin.description().kind {
             Kind::DiscoveryRule => Ok(CaseRun::of(rule::run(&plugin.discovery_rule(&configuration)?, &self.input()?))),
-            Kind::RepoShim => Ok(CaseRun::of(shim::run(&plugin.repo_shim(&configuration)?, &self.input()?)?)),
+            Kind::RepoShim => {
+                Ok(CaseRun::of(shim::run(&plugin.clone().granted_all().repo_shim(&configuration)?, &self.input()?)?))
+            }
             Kind::DedupStrategy => {
                 Ok(CaseRun::of(strategy::run(&plugin.dedup_strategy(&configuration)?, &self.input()?)))
             }

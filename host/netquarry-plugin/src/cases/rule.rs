@@ -5,15 +5,16 @@ use netquarry_core::record::Category;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::repository::{Files, Repository};
+use super::repository::{self, Files};
 use super::{Answered, Input};
+use crate::asked::Sources;
 use crate::discovery::DiscoveryRule;
 use crate::plugin::Kind;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RuleInput {
-    /// The Python files of a repository, by their paths.
+    /// The texts of the files of a repository, by their paths.
     files: Files,
 }
 
@@ -42,7 +43,7 @@ impl From<CandidateProposal> for Candidate {
 }
 
 pub(super) fn run(rule: &DiscoveryRule, RuleInput { files }: &RuleInput) -> Answered<RuleOutput> {
-    let Repository { index, texts } = Repository::of(files);
+    let Sources { index, texts, .. } = repository::sources(files);
     let subclassed = index.subclassed();
     let classes: Vec<ClassDescription> = index
         .files()

@@ -10,9 +10,9 @@ use netquarry_core::shim::ShimTables;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::repository::{Files, Repository, SOURCE};
+use super::repository::{self, Files, SOURCE};
 use super::{Answered, CaseError, Input, lines};
-use crate::asked;
+use crate::asked::{self, Sources};
 use crate::error::CallError;
 use crate::plugin::Kind;
 use crate::shim::RepoShim;
@@ -20,7 +20,7 @@ use crate::shim::RepoShim;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ShimInput {
-    /// The Python files of a repository, by their paths.
+    /// The texts of the files of a repository, by their paths: Python, and what the shim may read.
     files: Files,
     /// The dotted paths of classes that are to be bundled. The tables are shown where there are none.
     #[serde(default)]
@@ -58,8 +58,8 @@ struct Bundled {
 }
 
 pub(super) fn run(shim: &RepoShim, ShimInput { files, blocks }: &ShimInput) -> Result<Answered<ShimOutput>, CaseError> {
-    let repository = Repository::of(files);
-    let targets = targets(&repository, blocks)?;
+    let sources = repository::sources(files);
+    let targets = targets(&sources, blocks)?;
     let tables = match shim.tables() {
         Ok(tables) => tables,
         Err(error) => return Ok(Answered { output: ShimOutput::default(), failures: vec![error] }),
@@ -69,19 +69,17 @@ pub(super) fn run(shim: &RepoShim, ShimInput { files, blocks }: &ShimInput) -> R
         let tables = ShimTables { plugin: String::new(), ..tables };
         return Ok(Answered::from(ShimOutput { tables: Some(tables), ..ShimOutput::default() }));
     }
-    let Repository { index, texts } = &repository;
     let failed: Arc<Mutex<Vec<CallError>>> = Arc::default();
     let noted = Arc::clone(&failed);
     let report = move |error| noted.lock().expect("no panic while it is held").push(error);
-    let rules = asked::rules(vec![shim.clone()], vec![tables], index, texts, Box::new(report));
-    let bundled = targets.into_iter().map(|(path, target)| (path, bundled(&repository, &rules, target)));
+    let rules = asked::rules(vec![shim.clone()], vec![tables], sources.clone(), Box::new(report));
+    let bundled = targets.into_iter().map(|(path, target)| (path, bundled(&sources, &rules, target)));
     let output = ShimOutput { blocks: bundled.collect(), ..ShimOutput::default() };
     let failures = std::mem::take(&mut *failed.lock().expect("no panic while it is held"));
     Ok(Answered { output, failures })
 }
 
-fn targets(repository: &Repository, blocks: &[String]) -> Result<Vec<(String, Target)>, CaseError> {
-    let index = &repository.index;
+fn targets(Sources { index, .. }: &Sources, blocks: &[String]) -> Result<Vec<(String, Target)>, CaseError> {
     let target = |(position, path): (usize, &String)| {
         let variable = index.find_variable(path);
         let class = variable.and_then(|variable| Some((index.class_of(variable)?.0, variable)));
@@ -95,7 +93,7 @@ fn targets(repository: &Repository, blocks: &[String]) -> Result<Vec<(String, Ta
     blocks.iter().enumerate().map(target).collect()
 }
 
-fn bundled(Repository { index, texts }: &Repository, rules: &Rules, target: Target) -> Bundled {
+fn bundled(Sources { index, texts, .. }: &Sources, rules: &Rules, target: Target) -> Bundled {
     let closure = close(index, rules, target);
     let bundle = bundle::assemble(index, &closure, &|file| texts(file));
     let unnamed = |mut record: ReplacedRecord| {

@@ -13,7 +13,7 @@ use crate::support::module_class;
 
 fn host(folder: &Path) -> PluginHost {
     let compiled_cache = Some(folder.to_owned());
-    PluginHost::new(HostOptions { compiled_cache, limits: None }).expect("this machine can run plugins")
+    PluginHost::new(HostOptions { compiled_cache, ..HostOptions::default() }).expect("this machine can run plugins")
 }
 
 fn component() -> &'static [u8] {

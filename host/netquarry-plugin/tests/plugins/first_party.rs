@@ -11,7 +11,7 @@ use netquarry_core::fingerprint::archive::Forgetful;
 use netquarry_core::fingerprint::blocks::CodeBlocks;
 use netquarry_core::fingerprint::shelf::InMemory;
 use netquarry_core::syntax::PARSER_STACK_BYTES;
-use netquarry_plugin::{ConfigureError, DedupStrategy, Kind, first_party};
+use netquarry_plugin::{ConfigureError, DedupStrategy, Kind, NoFiles, SourceFiles, first_party};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use wit_component::ComponentEncoder;
@@ -172,13 +172,14 @@ fn a_shim_answers_through_the_index() {
     let plugin = embedded(&host(), "shim-torchvision");
     let shim = plugin.repo_shim(&json!({})).expect("it accepts an empty configuration");
     let index: Arc<dyn CodeIndex> = Arc::new(Kernels);
+    let files: Arc<dyn SourceFiles> = Arc::new(NoFiles);
     let question = DynamicQuestion {
         name: "torchvision.transforms.v2.functional._utils._get_kernel".to_owned(),
         referrer: "torchvision.transforms.v2.functional._geometry.resize".to_owned(),
         expression: "_get_kernel(resize, type(inpt))".to_owned(),
         literals: Vec::new(),
     };
-    match shim.answer(&question, &index).expect("it answers") {
+    match shim.answer(&question, &index, &files).expect("it answers") {
         DynamicAnswer::Definitions { paths, .. } => assert_eq!(
             paths,
             [
@@ -189,7 +190,7 @@ fn a_shim_answers_through_the_index() {
         other => panic!("{other:?}"),
     }
     let unknown = DynamicQuestion { name: "torchvision.models.get_model".to_owned(), ..question };
-    assert!(matches!(shim.answer(&unknown, &index), Ok(DynamicAnswer::Unknown { .. })));
+    assert!(matches!(shim.answer(&unknown, &index, &files), Ok(DynamicAnswer::Unknown { .. })));
 }
 
 const RESIDUAL: &str = "

@@ -21,7 +21,8 @@ const SMALL: Limits = Limits {
 };
 
 fn host_with(limits: Limits) -> PluginHost {
-    PluginHost::new(HostOptions { compiled_cache: None, limits: Some(limits) }).expect("this machine can run plugins")
+    PluginHost::new(HostOptions { limits: Some(limits), ..HostOptions::default() })
+        .expect("this machine can run plugins")
 }
 
 /// Asks a rule with this body about one class.

@@ -12,7 +12,7 @@ use netquarry_plugin::{CallError, EmittedFile, HostOptions, Plugin, PluginHost, 
 /// A host with the usual limits, and with a cache that all tests share.
 pub(crate) fn host() -> PluginHost {
     let compiled_cache = Some(Path::new(env!("CARGO_TARGET_TMPDIR")).join("plugins"));
-    PluginHost::new(HostOptions { compiled_cache, limits: None }).expect("this machine can run plugins")
+    PluginHost::new(HostOptions { compiled_cache, ..HostOptions::default() }).expect("this machine can run plugins")
 }
 
 /// The first-party plugin with this name.

@@ -21,8 +21,8 @@ pub use export::{DatasetArguments, ExportCommand, LibraryInput, SbomArguments, T
 pub use pipeline::{CorpusArguments, IndexChoice, LevelChoice, PipelineArguments, PluginOption, SourceOverride};
 pub use plugin::{
     KindName, PluginAddArguments, PluginBuildArguments, PluginCommand, PluginDiffArguments, PluginInitArguments,
-    PluginKeygenArguments, PluginNewArguments, PluginPackArguments, PluginPublishArguments, PluginTestArguments,
-    PluginUpdateArguments, PluginVerifyArguments, PluginYankArguments,
+    PluginKeygenArguments, PluginNewArguments, PluginPackArguments, PluginPublishArguments, PluginReplayArguments,
+    PluginTestArguments, PluginUpdateArguments, PluginVerifyArguments, PluginYankArguments,
 };
 pub use register::RegisterArguments;
 

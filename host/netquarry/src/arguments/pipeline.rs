@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, ValueHint};
 use netquarry_core::license::policy::ListedLicense;
 use netquarry_core::verdict::Level;
 
@@ -67,6 +67,10 @@ pub struct PipelineArguments {
     /// Give an option of a plugin a value, over the configuration: `dedup-lexical.threshold=0.85`; may be given several times.
     #[arg(long = "set", value_name = "PLUGIN.OPTION=VALUE")]
     pub plugin_options: Vec<PluginOption>,
+
+    /// Keep calls of plugins that fail in this folder, each with all that it takes to make it again: `netquarry plugin replay`.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub keep_failed_calls: Option<PathBuf>,
 
     /// Seconds that the validation of one block may take; its processor time is limited to a quarter of them, and one second
     /// at least [default: 120].

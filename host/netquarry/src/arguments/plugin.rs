@@ -24,6 +24,8 @@ pub enum PluginCommand {
     Verify(PluginVerifyArguments),
     /// Show what changed in behaviour between two components.
     Diff(PluginDiffArguments),
+    /// Make a call again that failed in a run with --keep-failed-calls, of the same component or of another one.
+    Replay(PluginReplayArguments),
     /// Print the JSON Schema of cases: examples, fixtures, golden packs.
     #[command(after_help = PLUGIN_SCHEMA)]
     Schema { kind: KindName },
@@ -123,6 +125,16 @@ Examples:
 
 Exit status: 0 every case gives what the pack says; 1 some do not; 2 it cannot be loaded.";
 
+const PLUGIN_REPLAY: &str = "\
+Examples:
+  netquarry run --keep-failed-calls kept
+  netquarry plugin replay kept/shim-acme-0.1.0-answer-dynamic-1a2b3c4d
+  netquarry plugin replay kept/shim-acme-0.1.0-answer-dynamic-1a2b3c4d --of shim-acme
+
+The SDKs make it natively, for a debugger: `netquarry_sdk::replay` in Rust, `netquarry_sdk.replay` in Python.
+
+Exit status: 0 the call is answered; 1 it fails; 2 it cannot be made.";
+
 const PLUGIN_DIFF: &str = "\
 Examples:
   netquarry plugin diff dist/shim-acme-0.1.0.wasm shim-acme
@@ -134,6 +146,7 @@ const PLUGIN_ADD: &str = "\
 Examples:
   netquarry plugin add shim-acme
   netquarry plugin add shim-acme@^1.2 --allow-unsigned
+  netquarry plugin add shim-acme --grant
 
 Registries are named under [[registries]] in netquarry.toml; a name is looked up in them in order.";
 
@@ -269,6 +282,10 @@ pub struct PluginAddArguments {
     /// Take it although nobody vouches for it: its registry has no keys. The lock records that.
     #[arg(long)]
     pub allow_unsigned: bool,
+
+    /// Grant it what it asks for beyond what every plugin is given. `[grants]` in netquarry.toml records that.
+    #[arg(long)]
+    pub grant: bool,
 }
 
 #[derive(Debug, Args)]
@@ -280,6 +297,10 @@ pub struct PluginUpdateArguments {
     /// Take versions for which nobody vouches.
     #[arg(long)]
     pub allow_unsigned: bool,
+
+    /// Grant what new versions ask for beyond what was granted before.
+    #[arg(long)]
+    pub grant: bool,
 }
 
 #[derive(Debug, Args)]
@@ -368,6 +389,22 @@ pub struct PluginVerifyArguments {
     /// Its golden pack.
     #[arg(value_name = "FILE.golden.json", value_hint = ValueHint::FilePath)]
     pub golden: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = PLUGIN_REPLAY)]
+pub struct PluginReplayArguments {
+    /// The folder of the kept call.
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub call: PathBuf,
+
+    /// Make it of this component, or of the one that is built of the source in a folder [default: the one that was kept].
+    #[arg(long = "of", value_name = "DIR|FILE.wasm", value_hint = ValueHint::AnyPath)]
+    pub component: Option<PathBuf>,
+
+    /// Do not use the network.
+    #[arg(long)]
+    pub offline: bool,
 }
 
 #[derive(Debug, Args)]

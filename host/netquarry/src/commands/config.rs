@@ -11,9 +11,9 @@ use toml::de::{DeTable, DeValue};
 
 use super::Ending;
 use crate::arguments::{ConfigCommand, GlobalArguments, PipelineArguments};
-use crate::configuration::{Configuration, ConfigurationFile, FILE_NAME, Settings, working_folder};
+use crate::configuration::{Configuration, ConfigurationFile, DEFAULTS, FILE_NAME, Settings, working_folder};
 use crate::console::Console;
-use crate::driver::plugins;
+use crate::driver::plugins::{self, NamedPlugin};
 use crate::problem::Problem;
 use crate::quantity::human_things;
 
@@ -40,7 +40,7 @@ fn check(global: &GlobalArguments, console: &Console) -> Result<Ending, Problem>
     let shown = path.strip_prefix(&folder).unwrap_or(path);
     let place = Place { path: shown, text: &text };
     let host = plugins::host(&settings)?;
-    let problems = problems(&settings, &host, &place);
+    let problems = problems(&settings, &file, &host, &place);
     problems.iter().for_each(|problem| console.error(problem));
     if problems.is_empty() {
         console.status("Checked", &format!("{}: every plugin accepts its options", shown.display()));
@@ -51,29 +51,38 @@ fn check(global: &GlobalArguments, console: &Console) -> Result<Ending, Problem>
 }
 
 /// What is wrong with plugins and their options, in the order of the kinds.
-fn problems(settings: &Settings, host: &PluginHost, place: &Place<'_>) -> Vec<Problem> {
-    let order = &settings.plugins;
+fn problems(settings: &Settings, file: &ConfigurationFile, host: &PluginHost, place: &Place<'_>) -> Vec<Problem> {
+    let (order, written) = (&settings.plugins, &file.configuration.plugins);
     let kinds = [
-        ("discover", &order.discover, Kind::DiscoveryRule),
-        ("shims", &order.shims, Kind::RepoShim),
-        ("dedup", &order.dedup, Kind::DedupStrategy),
-        ("emit", &order.emit, Kind::SpecEmitter),
+        ("discover", &order.discover, &written.discover, Kind::DiscoveryRule),
+        ("shims", &order.shims, &written.shims, Kind::RepoShim),
+        ("dedup", &order.dedup, &written.dedup, Kind::DedupStrategy),
+        ("emit", &order.emit, &written.emit, Kind::SpecEmitter),
     ];
+    // `discover` may leave the choice to the corpus.
+    let is_plugin = |name: &&String| *name != DEFAULTS;
     let mut problems = Vec::new();
-    for (key, names, kind) in kinds {
-        for (index, name) in names.iter().enumerate() {
-            let listed = ["plugins".to_owned(), key.to_owned(), index.to_string()];
+    for (key, names, written, kind) in kinds {
+        for name in names.iter().filter(is_plugin) {
+            let is_it = |written: &String| written == name || file.absolute(Path::new(written)) == Path::new(name);
+            let index = written.iter().position(is_it).or_else(|| written.iter().position(|name| name == DEFAULTS));
+            let listed = ["plugins".to_owned(), key.to_owned(), index.unwrap_or_default().to_string()];
             match plugins::load(settings, host, name) {
                 Err(problem) => problems.push(place.at(problem, &listed, "this one")),
                 Ok(named) => {
+                    let granted = plugins::granted(settings, &[name, &named.plugin.identity().name]);
+                    if let Err(ungranted) = named.plugin.clone().granted(&granted) {
+                        problems.push(place.at(Problem::from(ungranted), &listed, "this one"));
+                    }
                     let options = plugins::options(settings, &named);
-                    problems.extend(refusal(&named.plugin, name, kind, &options, &listed, place));
+                    problems.extend(refusal(&named.plugin, kind, &options, &listed, &["plugin", name], place));
+                    problems.extend(of_sources(settings, &named, kind, &listed, place));
                 }
             }
         }
     }
     let is_known = |name: &str| {
-        kinds.iter().any(|(_, names, _)| names.iter().any(|listed| listed == name))
+        kinds.iter().any(|(_, names, _, _)| names.iter().any(|listed| listed == name))
             || first_party().iter().any(|component| component.name == name)
     };
     for name in settings.plugin_options.keys().filter(|name| !is_known(name)) {
@@ -84,13 +93,35 @@ fn problems(settings: &Settings, host: &PluginHost, place: &Place<'_>) -> Vec<Pr
     problems
 }
 
-/// Why a plugin cannot be used so, with the place that is at fault.
+/// What is wrong with the options that a plugin has for single sources.
+fn of_sources(
+    settings: &Settings,
+    named: &NamedPlugin,
+    kind: Kind,
+    listed: &[String],
+    place: &Place<'_>,
+) -> Vec<Problem> {
+    let with_own = |source: &String| Some((source.clone(), plugins::options_of_source(settings, named, source)?));
+    let refused = |(source, options): (String, Value)| {
+        let keys = ["for-source", &source, "plugin", &named.name];
+        match kind {
+            Kind::DiscoveryRule | Kind::SpecEmitter => refusal(&named.plugin, kind, &options, listed, &keys, place),
+            Kind::RepoShim | Kind::DedupStrategy => {
+                let problem = plugins::refuse_options_of_sources(settings, named).err()?;
+                Some(place.at(problem, &keys.map(str::to_owned), "these options"))
+            }
+        }
+    };
+    settings.source_options.keys().filter_map(with_own).filter_map(refused).collect()
+}
+
+/// Why a plugin cannot be used so, with the place that is at fault; its options stand under `keys`.
 fn refusal(
     plugin: &Plugin,
-    name: &str,
     kind: Kind,
     options: &Value,
     listed: &[String],
+    keys: &[&str],
     place: &Place<'_>,
 ) -> Option<Problem> {
     let configured = match kind {
@@ -102,7 +133,7 @@ fn refusal(
     let error = configured.err()?;
     Some(match &error {
         ConfigureError::Refused { pointer, .. } => {
-            let mut keys = vec!["plugin".to_owned(), name.to_owned()];
+            let mut keys: Vec<String> = keys.iter().map(|key| (*key).to_owned()).collect();
             keys.extend(pointer.split('/').skip(1).map(|key| key.replace("~1", "/").replace("~0", "~")));
             place.at(Problem::from(error), &keys, "here")
         }

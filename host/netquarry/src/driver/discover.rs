@@ -12,6 +12,7 @@ use rayon::prelude::*;
 
 use super::context::Context;
 use super::fetch::Fetched;
+use super::for_sources::ForSources;
 use super::index::Indexed;
 use super::plugins::report_failures;
 use super::select;
@@ -50,14 +51,15 @@ pub fn discover(
     context: &Context<'_>,
     fetched: &Fetched,
     indexed: &Indexed,
-    rules: &[DiscoveryRule],
+    rules: &[ForSources<DiscoveryRule>],
 ) -> Result<Discovered, Problem> {
     let watch = Stopwatch::start(Stage::Discover);
+    tell_unknown_sources(context, fetched);
     let classes = describe(context, fetched, indexed);
     let descriptions: Vec<ClassDescription> = classes.iter().map(|class| class.description.clone()).collect();
     let mut chosen: BTreeMap<usize, (Category, String)> = BTreeMap::new();
     for rule in rules {
-        let plugin = format!("{} {}", rule.plugin().name, rule.plugin().version);
+        let plugin = format!("{} {}", rule.all().plugin().name, rule.all().plugin().version);
         for proposal in ask(context, rule, &descriptions) {
             chosen
                 .entry(proposal.index)
@@ -119,6 +121,15 @@ fn describe(context: &Context<'_>, fetched: &Fetched, indexed: &Indexed) -> Vec<
     classes
 }
 
+/// Options for a source that the corpus does not have are a slip of whoever wrote them.
+fn tell_unknown_sources(context: &Context<'_>, fetched: &Fetched) {
+    let is_known = |name: &String| fetched.corpus.source(name).is_some();
+    for name in context.settings.source_options.keys().filter(|name| !is_known(name)) {
+        let corpus = &fetched.corpus.name;
+        context.console.caution(&format!("[for-source.{name}] is about no source of the corpus `{corpus}`"));
+    }
+}
+
 /// A scope in which no file lies is a slip of whoever wrote it.
 fn tell_empty_scopes(context: &Context<'_>, fetched: &Fetched, indexed: &Indexed, matchers: &[ScopeMatcher]) {
     for (position, (source, matcher)) in fetched.sources.iter().zip(matchers).enumerate() {
@@ -137,8 +148,39 @@ fn tell_empty_scopes(context: &Context<'_>, fetched: &Fetched, indexed: &Indexed
     }
 }
 
-/// The proposals of one rule, over all classes. What it could not judge is reported and left out.
-fn ask(context: &Context<'_>, rule: &DiscoveryRule, classes: &[ClassDescription]) -> Vec<CandidateProposal> {
+/// The proposals of one rule, over all classes; those of a source that has options of its own by these. What it could not
+/// judge is reported and left out.
+fn ask(
+    context: &Context<'_>,
+    rule: &ForSources<DiscoveryRule>,
+    classes: &[ClassDescription],
+) -> Vec<CandidateProposal> {
+    let own: Vec<(&str, &DiscoveryRule)> = rule.own().collect();
+    if own.is_empty() {
+        return judged(context, rule.all(), classes);
+    }
+    let has_own = |class: &ClassDescription| own.iter().any(|(source, _)| *source == class.source);
+    let mut proposals = of_some(context, rule.all(), classes, |class| !has_own(class));
+    for (source, rule) in &own {
+        proposals.extend(of_some(context, rule, classes, |class| class.source == *source));
+    }
+    proposals
+}
+
+/// The proposals of a rule over some of the classes.
+fn of_some(
+    context: &Context<'_>,
+    rule: &DiscoveryRule,
+    classes: &[ClassDescription],
+    is_meant: impl Fn(&ClassDescription) -> bool,
+) -> Vec<CandidateProposal> {
+    let (positions, meant): (Vec<usize>, Vec<ClassDescription>) =
+        classes.iter().cloned().enumerate().filter(|(_, class)| is_meant(class)).unzip();
+    let placed = |proposal: CandidateProposal| CandidateProposal { index: positions[proposal.index], ..proposal };
+    judged(context, rule, &meant).into_iter().map(placed).collect()
+}
+
+fn judged(context: &Context<'_>, rule: &DiscoveryRule, classes: &[ClassDescription]) -> Vec<CandidateProposal> {
     let discovery = context.pool.install(|| rule.discover(classes));
     report_failures(context.console, &discovery.failures);
     discovery.proposals

@@ -11,6 +11,7 @@ use rayon::prelude::*;
 
 use super::context::Context;
 use super::fetch::FetchedSource;
+use super::for_sources::ForSources;
 use super::plugins::report_failures;
 use crate::environment::Environment;
 use crate::findings::{Findings, is_promoted, is_removed};
@@ -41,7 +42,7 @@ pub struct Library<'r, 'a> {
     pub fetched: &'a [FetchedSource],
     pub environment: &'a Environment,
     pub gate: Level,
-    pub emitters: &'a [SpecEmitter],
+    pub emitters: &'a [ForSources<SpecEmitter>],
 }
 
 /// Everything that stands in the output folder but for `run.json`, and what the records show.
@@ -68,16 +69,16 @@ pub fn files<'a>(context: &'a Context<'_>, library: &Library<'a, '_>) -> Result<
     add(report::FILE_NAME.to_owned(), report::html(&page));
 
     for emitter in library.emitters {
-        let folder = format!("specs/{}", emitter.plugin().name);
+        let folder = format!("specs/{}", emitter.all().plugin().name);
         let mut folder = EmitterFolder { path: folder, spool, files: &mut files, appended: BTreeMap::new() };
-        let mut emission = emitter.start();
+        let mut emission = emitter.all().start();
         let mut kept = records.whole_where(is_kept).peekable();
         while kept.peek().is_some() {
             let batch: Vec<BlockRecord> = kept.by_ref().take(BATCH).collect::<Result<_, _>>()?;
             let ask = |record: &BlockRecord| -> Result<BlockAnswer, Problem> {
                 let text = record.bundle.as_ref().and_then(|bundle| library.texts.get(bundle));
                 let text = text.map(|text| spool.text(*text)).transpose()?;
-                Ok(emitter.ask(record, text.as_deref()))
+                Ok(emitter.of(&record.source.name).ask(record, text.as_deref()))
             };
             let answers: Vec<BlockAnswer> =
                 context.pool.install(|| batch.par_iter().map(ask).collect::<Result<_, Problem>>())?;

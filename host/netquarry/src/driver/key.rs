@@ -1,5 +1,6 @@
 //! The digest of everything that the outputs of a run depend on.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use netquarry_core::license::policy::Policy;
@@ -8,7 +9,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::fetch::Fetched;
-use crate::configuration::Settings;
+use crate::configuration::{PluginOptions, Settings};
 use crate::library::folder::hexadecimal;
 use crate::library::reproduction::{Ingredients, digest};
 use crate::problem::Problem;
@@ -23,9 +24,10 @@ struct Options<'a> {
     index: crate::arguments::IndexChoice,
     /// By the order in which they are asked.
     plugins: Vec<&'a str>,
-    plugin_options: &'a std::collections::BTreeMap<String, serde_json::Value>,
+    plugin_options: &'a PluginOptions,
+    source_options: &'a BTreeMap<String, PluginOptions>,
     install: bool,
-    requirements: &'a std::collections::BTreeMap<String, String>,
+    requirements: &'a BTreeMap<String, String>,
 }
 
 #[derive(Serialize)]
@@ -45,6 +47,7 @@ fn options<'a>(settings: &'a Settings, plugins: &[&'a PluginIdentity]) -> Option
         index: settings.index,
         plugins: plugins.iter().map(|plugin| plugin.name.as_str()).collect(),
         plugin_options: &settings.plugin_options,
+        source_options: &settings.source_options,
         install: settings.install,
         requirements: &settings.requirements,
     }

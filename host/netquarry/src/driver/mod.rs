@@ -19,6 +19,7 @@ pub mod discover;
 pub mod emit;
 pub mod extract;
 pub mod fetch;
+pub mod for_sources;
 mod import_names;
 mod in_parallel;
 pub mod index;

@@ -7,25 +7,27 @@ use std::sync::Arc;
 
 use netquarry_core::shim::ShimTables;
 use netquarry_plugin::{
-    CallError, DedupStrategy, DiscoveryRule, HostOptions, Meter, Plugin, PluginHost, PluginIdentity, RepoShim,
-    SpecEmitter, first_party,
+    CallError, ConfigureError, DedupStrategy, DiscoveryRule, HostOptions, Meter, Plugin, PluginHost, PluginIdentity,
+    RepoShim, Right, SpecEmitter, first_party,
 };
+use rayon::prelude::*;
 use serde_json::Value;
 
+use super::for_sources::ForSources;
 use super::registries;
-use crate::configuration::{DEFAULT_DISCOVERY, Settings};
+use crate::configuration::{DEFAULT_DISCOVERY, Settings, expanded};
 use crate::console::Console;
 use crate::problem::Problem;
 use crate::quantity::human_things;
 
 /// Every plugin of a run by its kind, in the configured order.
 pub struct Plugins {
-    pub discovery: Vec<DiscoveryRule>,
+    pub discovery: Vec<ForSources<DiscoveryRule>>,
     pub shims: Vec<RepoShim>,
     /// The tables of the shims, in their order; a shim that does not tell its tables has none.
     pub tables: Vec<ShimTables>,
     pub dedup: Vec<DedupStrategy>,
-    pub emit: Vec<SpecEmitter>,
+    pub emit: Vec<ForSources<SpecEmitter>>,
     /// Adds up what their calls take.
     pub meter: Arc<Meter>,
 }
@@ -49,23 +51,32 @@ impl Plugins {
         }
 
         let load = |names: &[String]| -> Result<Vec<NamedPlugin>, Problem> {
-            names.iter().map(|name| load(settings, &host, name)).collect()
+            names.par_iter().map(|name| load(settings, &host, name)?.granted(settings)).collect()
         };
         let options = |named: &NamedPlugin| options(settings, named);
-        let configure = |named: NamedPlugin| Ok(named.plugin.discovery_rule(&options(&named))?);
-        let discovery: Vec<DiscoveryRule> =
+        let configure =
+            |named: NamedPlugin| for_sources(settings, &named, |options| named.plugin.discovery_rule(options));
+        let discovery: Vec<ForSources<DiscoveryRule>> =
             load(&discovery)?.into_iter().map(configure).collect::<Result<_, Problem>>()?;
-        let configure = |named: NamedPlugin| Ok(named.plugin.repo_shim(&options(&named))?);
+        let configure = |named: NamedPlugin| {
+            refuse_options_of_sources(settings, &named)?;
+            Ok(named.plugin.repo_shim(&options(&named))?)
+        };
         let shims: Vec<RepoShim> = load(&order.shims)?.into_iter().map(configure).collect::<Result<_, Problem>>()?;
-        let configure = |named: NamedPlugin| Ok(named.plugin.dedup_strategy(&options(&named))?);
+        let configure = |named: NamedPlugin| {
+            refuse_options_of_sources(settings, &named)?;
+            Ok(named.plugin.dedup_strategy(&options(&named))?)
+        };
         let dedup: Vec<DedupStrategy> =
             load(&order.dedup)?.into_iter().map(configure).collect::<Result<_, Problem>>()?;
-        let configure = |named: NamedPlugin| Ok(named.plugin.spec_emitter(&options(&named))?);
-        let emit: Vec<SpecEmitter> = load(&order.emit)?.into_iter().map(configure).collect::<Result<_, Problem>>()?;
-        distinct(discovery.iter().map(DiscoveryRule::plugin))?;
+        let configure =
+            |named: NamedPlugin| for_sources(settings, &named, |options| named.plugin.spec_emitter(options));
+        let emit: Vec<ForSources<SpecEmitter>> =
+            load(&order.emit)?.into_iter().map(configure).collect::<Result<_, Problem>>()?;
+        distinct(discovery.iter().map(|rule| rule.all().plugin()))?;
         distinct(shims.iter().map(RepoShim::plugin))?;
         distinct(dedup.iter().map(DedupStrategy::plugin))?;
-        distinct(emit.iter().map(SpecEmitter::plugin))?;
+        distinct(emit.iter().map(|emitter| emitter.all().plugin()))?;
         let tables = tables(&shims, console);
         Ok(Self { discovery, shims, tables, dedup, emit, meter: Arc::clone(host.meter()) })
     }
@@ -74,7 +85,7 @@ impl Plugins {
     pub fn load_dedup(settings: &Settings) -> Result<Vec<DedupStrategy>, Problem> {
         let host = host(settings)?;
         let strategy = |name: &String| {
-            let named = load(settings, &host, name)?;
+            let named = load(settings, &host, name)?.granted(settings)?;
             Ok(named.plugin.dedup_strategy(&options(settings, &named))?)
         };
         settings.plugins.dedup.iter().map(strategy).collect()
@@ -82,23 +93,38 @@ impl Plugins {
 
     /// One emitter alone, with the options that the settings have for it.
     pub fn load_emitter(settings: &Settings, name: &str) -> Result<SpecEmitter, Problem> {
-        let named = load(settings, &host(settings)?, name)?;
+        let named = load(settings, &host(settings)?, name)?.granted(settings)?;
         Ok(named.plugin.spec_emitter(&options(settings, &named))?)
     }
 
     /// Every plugin, in the order in which the stages ask them.
     pub fn identities(&self) -> Vec<&PluginIdentity> {
-        let discovery = self.discovery.iter().map(DiscoveryRule::plugin);
+        let discovery = self.discovery.iter().map(|rule| rule.all().plugin());
         let shims = self.shims.iter().map(RepoShim::plugin);
         let dedup = self.dedup.iter().map(DedupStrategy::plugin);
-        discovery.chain(shims).chain(dedup).chain(self.emit.iter().map(SpecEmitter::plugin)).collect()
+        let emit = self.emit.iter().map(|emitter| emitter.all().plugin());
+        discovery.chain(shims).chain(dedup).chain(emit).collect()
     }
+}
+
+impl NamedPlugin {
+    /// The plugin with all that it asks for, where the user has granted it all of that.
+    pub fn granted(self, settings: &Settings) -> Result<Self, Problem> {
+        let Self { name, plugin } = self;
+        let granted = granted(settings, &[&name, &plugin.identity().name]);
+        Ok(Self { plugin: plugin.granted(&granted)?, name })
+    }
+}
+
+/// What the configuration grants to a plugin, under any of its names.
+pub fn granted(settings: &Settings, names: &[&str]) -> Vec<Right> {
+    names.iter().filter_map(|name| settings.grants.get(*name)).flatten().cloned().collect()
 }
 
 /// The engine, with its compiled components in the cache folder.
 pub fn host(settings: &Settings) -> Result<PluginHost, Problem> {
     let compiled_cache = Some(settings.cache_dir.join("plugins"));
-    Ok(PluginHost::new(HostOptions { compiled_cache, limits: None })?)
+    Ok(PluginHost::new(HostOptions { compiled_cache, limits: None, kept_calls: settings.kept_calls.clone() })?)
 }
 
 /// Whether no compiled plugin is kept yet.
@@ -108,9 +134,10 @@ fn is_cold(settings: &Settings) -> bool {
 
 /// The names of the discovery rules, in order.
 pub fn discovery_order(settings: &Settings, asked_by_corpus: Option<&str>) -> Vec<String> {
+    let default = vec![asked_by_corpus.unwrap_or(DEFAULT_DISCOVERY).to_owned()];
     match &settings.plugins.discover[..] {
-        [] => vec![asked_by_corpus.unwrap_or(DEFAULT_DISCOVERY).to_owned()],
-        names => names.to_vec(),
+        [] => default,
+        names => expanded(names.to_vec(), &default),
     }
 }
 
@@ -174,6 +201,46 @@ pub fn options(settings: &Settings, named: &NamedPlugin) -> Value {
     let by_name = |name: &str| settings.plugin_options.get(name);
     let found = by_name(&named.name).or_else(|| by_name(&named.plugin.identity().name));
     found.cloned().unwrap_or_else(|| Value::Object(serde_json::Map::new()))
+}
+
+/// Likewise for one source: what it has of its own goes over what all have. Nothing where it has nothing of its own.
+pub fn options_of_source(settings: &Settings, named: &NamedPlugin, source: &str) -> Option<Value> {
+    let own = settings.source_options.get(source)?;
+    let own = own.get(&named.name).or_else(|| own.get(&named.plugin.identity().name))?;
+    let mut merged = options(settings, named);
+    let into = merged.as_object_mut().expect("options are an object");
+    into.extend(own.as_object().expect("options are an object").clone());
+    Some(merged)
+}
+
+/// A plugin as it is configured for all sources, and for those that have options of their own.
+fn for_sources<T>(
+    settings: &Settings,
+    named: &NamedPlugin,
+    configure: impl Fn(&Value) -> Result<T, ConfigureError>,
+) -> Result<ForSources<T>, Problem> {
+    let mut own = BTreeMap::new();
+    for source in settings.source_options.keys() {
+        if let Some(options) = options_of_source(settings, named, source) {
+            let configured = configure(&options).map_err(|error| {
+                Problem::new(format!("[for-source.{source}.plugin.{}] cannot be used", named.name))
+                    .because(error.to_string())
+            })?;
+            own.insert(source.clone(), configured);
+        }
+    }
+    Ok(ForSources::new(configure(&options(settings, named))?, own))
+}
+
+/// Shims tell their rules once, and strategies look at all blocks together.
+pub fn refuse_options_of_sources(settings: &Settings, named: &NamedPlugin) -> Result<(), Problem> {
+    let is_meant = |source: &&String| options_of_source(settings, named, source).is_some();
+    match settings.source_options.keys().find(is_meant) {
+        Some(source) => Err(Problem::new(format!("[for-source.{source}.plugin.{}] cannot be used", named.name))
+            .because(format!("a {} is asked once for all sources", named.plugin.description().kind))
+            .help("discovery rules and emitters can have options for one source")),
+        None => Ok(()),
+    }
 }
 
 fn warn_about_unused_options(settings: &Settings, discovery: &[String], console: &Console) {

@@ -1,9 +1,11 @@
 //! The registries of a project, and the plugins that its lock pins.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use netquarry_plugin::{Plugin, PluginHost};
 use netquarry_registry::catalog::{Access, Catalog, Network};
+use netquarry_registry::index::Permission;
 use netquarry_registry::lock::{self, Lock, LockedPlugin};
 use netquarry_registry::notice::{Notice, Notify};
 use netquarry_registry::settings::Registries;
@@ -40,6 +42,24 @@ pub fn load(host: &PluginHost, locked: &LockedPlugin, component: &[u8]) -> Resul
         let what = format!("The registry `{}` says {locked} is a {}", locked.registry, locked.kind);
         return Err(Problem::new(what)
             .because(format!("its component says that it is the {kind} {} {}", identity.name, identity.version))
+            .help("do not use it, and tell whoever runs the registry"));
+    }
+    let asked: BTreeSet<Permission> =
+        plugin.description().permissions.iter().map(|permission| Permission::from(&permission.right)).collect();
+    if !asked.iter().eq(&locked.permissions) {
+        let list = |permissions: &mut dyn Iterator<Item = &Permission>| match permissions {
+            permissions => permissions
+                .map(|permission| format!("{} {}", permission.name, permission.scope))
+                .collect::<Vec<_>>()
+                .join(", "),
+        };
+        let what = format!(
+            "The registry `{}` says that {locked} asks for [{}]",
+            locked.registry,
+            list(&mut locked.permissions.iter())
+        );
+        return Err(Problem::new(what)
+            .because(format!("its component asks for [{}]", list(&mut asked.iter())))
             .help("do not use it, and tell whoever runs the registry"));
     }
     Ok(plugin)

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use netquarry_core::closure::Rules;
 use netquarry_core::index::FileId;
-use netquarry_plugin::asked::{self, Texts as TextsOfFiles};
+use netquarry_plugin::SourceFiles;
+use netquarry_plugin::asked::{self, Sources, Texts as TextsOfFiles};
 
 use super::index::Indexed;
 use super::plugins::Plugins;
@@ -14,8 +15,10 @@ use super::texts::Texts;
 pub fn rules(plugins: &Plugins, indexed: &Indexed) -> Rules {
     let texts = Arc::clone(&indexed.texts);
     let texts: TextsOfFiles = Arc::new(move |file| text(&texts, file));
+    let files: Arc<dyn SourceFiles> = Arc::clone(&indexed.texts) as _;
+    let sources = Sources { index: Arc::clone(&indexed.index), texts, files };
     let report = Box::new(|error| tracing::warn!("{error}"));
-    asked::rules(plugins.shims.clone(), plugins.tables.clone(), &indexed.index, &texts, report)
+    asked::rules(plugins.shims.clone(), plugins.tables.clone(), sources, report)
 }
 
 /// # Panics

@@ -1,4 +1,4 @@
-//! The decoded text of the files of an index, read when it is first asked for and kept.
+//! The decoded text of the files of an index, read when it is first asked for and kept; and any file of its sources.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -7,7 +7,8 @@ use netquarry_core::index::{FileId, Index};
 use netquarry_core::license::copyright;
 use netquarry_core::swhid::CoreSwhid;
 use netquarry_core::{license, syntax};
-use netquarry_corpus::snapshot::Snapshot;
+use netquarry_corpus::snapshot::{ReadError, Snapshot};
+use netquarry_plugin::SourceFiles;
 
 use super::fetch::FetchedSource;
 
@@ -49,6 +50,10 @@ impl Texts {
         self.files[file.0 as usize].get_or_init(|| self.read(file)).as_ref().map_err(Clone::clone)
     }
 
+    fn snapshot(&self, source: &str) -> Option<&Snapshot> {
+        self.snapshots.iter().map(|snapshot| &**snapshot).find(|snapshot| snapshot.source.name == source)
+    }
+
     fn read(&self, file: FileId) -> Result<FileText, String> {
         let indexed = self.index.file(file);
         let bytes = self.snapshots[indexed.source.0 as usize].read(&indexed.file).map_err(|error| error.to_string())?;
@@ -71,5 +76,19 @@ impl Texts {
         let license = license::of_notice(notice);
         notices().insert(notice.to_owned(), license.clone());
         license
+    }
+}
+
+impl SourceFiles for Texts {
+    fn paths(&self, source: &str) -> Vec<String> {
+        self.snapshot(source).into_iter().flat_map(Snapshot::paths).map(str::to_owned).collect()
+    }
+
+    fn read(&self, source: &str, path: &str) -> Result<Option<Vec<u8>>, String> {
+        match self.snapshot(source).map(|snapshot| snapshot.read_path(path)) {
+            None | Some(Err(ReadError::NoSuchFile { .. })) => Ok(None),
+            Some(Ok(bytes)) => Ok(Some(bytes)),
+            Some(Err(error)) => Err(error.to_string()),
+        }
     }
 }

@@ -38,6 +38,10 @@ class Component(Generic[P]):
             kind=classes["Kind"][plugin.kind.name],
             documentation=plugin.documentation(),
             configuration_schema=plugin.configuration_schema(),
+            permissions=[
+                classes["Permission"](name="read-files", scope=scope, why=why)
+                for scope, why in plugin.reads_files.items()
+            ],
         )
         self._examples = [classes["Example"](name=name, document=text) for name, text in examples.items()]
 
@@ -109,7 +113,7 @@ class RepoShimComponent(Component[RepoShim]):
 
     def answer_dynamic(self, question: Any, index: Any) -> Any:
         return self._answered(
-            self._answer, lambda shim: shim.answer(self._question(question), HostIndex(index))
+            self._answer, lambda shim: shim.answer(self._question(question), HostIndex(index, self._bindings))
         )
 
     def _answer(self, answer: Answer) -> Any:

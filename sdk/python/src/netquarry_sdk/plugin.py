@@ -34,6 +34,13 @@ class Plugin(ABC):
     into them.
     """
 
+    reads_files: ClassVar[Mapping[str, str]] = {}
+    """Files of sources that the plugin reads: globs of their paths, each with the reason for the person who
+    is to grant it: `{"configs/*.yaml": "they name the heads of every model"}`.
+
+    Only a shim has a method to read with, `CodeIndex.read_file`.
+    """
+
     Configuration: ClassVar[type] = configuration.NoConfiguration
     """A dataclass of which every field has a default."""
 

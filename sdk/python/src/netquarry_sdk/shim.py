@@ -179,6 +179,24 @@ class Definition:
     last_line: U32
 
 
+class FileErrorCase(Enum):
+    """Why a file cannot be read."""
+
+    NOT_PERMITTED = "not-permitted"
+    MISSING = "missing"
+    """The source has no such file, or the host keeps none of its kind."""
+    OTHER = "other"
+
+
+class FileError(Exception):
+    """A file of a source that cannot be read."""
+
+    def __init__(self, case: FileErrorCase, path: str, sentence: str = "") -> None:
+        super().__init__(f"{path}: {sentence or case.value}")
+        self.case = case
+        self.path = path
+
+
 class CodeIndex(ABC):
     """A read-only view of the host's index over all sources; `netquarry_sdk.testing.MemoryIndex` stands in
     for it.
@@ -205,6 +223,17 @@ class CodeIndex(ABC):
         `@register("key")`, `@MODELS.register(name="key")`, `@register_kernel(resize, Tensor)`. A decorator
         without arguments means the definition's own name.
         """
+
+    def files(self, source: str) -> Sequence[str]:
+        """The paths of those files of a source that the shim may read (`Plugin.reads_files`); sorted.
+
+        `source` is the name that the corpus gives to it, as in `Definition.source`.
+        """
+        return ()
+
+    def read_file(self, source: str, path: str) -> bytes:
+        """The bytes of a file of a source as it was fetched. Raises `FileError`."""
+        raise FileError(FileErrorCase.MISSING, path)
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 //! `netquarry plugin add`, `remove` and `update`: what the project has pinned.
 
+use netquarry_plugin::Permission;
 use netquarry_registry::agreement::Difference;
 use netquarry_registry::lock::LockedPlugin;
 use netquarry_registry::name::{FIRST_PARTY, Request};
@@ -22,12 +23,15 @@ pub(super) fn add(arguments: &PluginAddArguments, settings: &Settings, console: 
     let resolved = catalog.resolve(&arguments.plugin)?;
     let (locked, plugin) = shelf::lockable(&catalog, &resolved, arguments.allow_unsigned, settings)?;
     let kind = plugin.description().kind;
+    let again = format!("netquarry plugin add {}", arguments.plugin);
+    let granted = shelf::missing_grants(&plugin, arguments.grant, settings, &again)?;
     // Those in the program change with it, and their bytes are pinned by it.
     if resolved.registry != FIRST_PARTY {
         let mut lock = shelf::lock(settings)?;
         lock.insert(locked.clone());
         lock.write(&registries::lock_path(settings))?;
     }
+    order::grant(settings, &locked.name, &granted)?;
     let ordered = order::append(settings, kind, &locked.name)?;
     match console.format {
         Format::Json => console.print_json(&json!({
@@ -37,10 +41,12 @@ pub(super) fn add(arguments: &PluginAddArguments, settings: &Settings, console: 
             "sha256": locked.pin.sha256,
             "registry": locked.registry,
             "vouched_for": shelf::vouched(&locked),
+            "granted": granted,
             "ordered": ordered,
         }))?,
         Format::Human => {
             console.status("Added", &told(&locked));
+            granted.iter().for_each(|permission| console.status("Granted", &shelf::told_grant(permission)));
             if ordered {
                 console
                     .status("Ordered", &format!("behind the other plugins of `{}` in [plugins]", shelf::list_of(kind)));
@@ -86,27 +92,44 @@ pub(super) fn update(
         );
     }
     let mut after = before.clone();
+    let mut granted: Vec<(String, Vec<Permission>)> = Vec::new();
     for locked in &meant {
         let request = Request { name: locked.name.clone(), requirement: VersionReq::STAR };
         let resolved = catalog.resolve(&request)?;
         // Who has once taken a plugin that nobody signed goes on doing so; a signature that is there is checked all the same.
         let allow_unsigned = arguments.allow_unsigned || locked.voucher == Voucher::Nobody;
-        after.insert(shelf::lockable(&catalog, &resolved, allow_unsigned, settings)?.0);
+        let (updated, plugin) = shelf::lockable(&catalog, &resolved, allow_unsigned, settings)?;
+        let again = format!("netquarry plugin update {}", locked.name);
+        let missing = shelf::missing_grants(&plugin, arguments.grant, settings, &again)?;
+        granted.push((locked.name.clone(), missing));
+        after.insert(updated);
+    }
+    for (name, missing) in &granted {
+        order::grant(settings, name, missing)?;
     }
     after.write(&registries::lock_path(settings))?;
     let difference = Difference::between(&before, &after);
     let changes: Vec<_> = difference
         .changed
         .iter()
-        .map(
-            |change| json!({"name": change.after.name, "before": change.before.version, "after": change.after.version}),
-        )
+        .map(|change| {
+            json!({
+                "name": change.after.name,
+                "before": change.before.version,
+                "after": change.after.version,
+                "granted": granted.iter().find(|(name, _)| *name == change.after.name).map(|(_, missing)| missing),
+            })
+        })
         .collect();
     match console.format {
         Format::Json => console.print_json(&json!({"changed": changes}))?,
         Format::Human => {
             for change in &difference.changed {
                 console.status("Updated", &format!("{} from {}", told(&change.after), change.before.version));
+            }
+            for (name, missing) in &granted {
+                let told = |permission| console.status("Granted", &format!("{name} {}", shelf::told_grant(permission)));
+                missing.iter().for_each(told);
             }
             let rest = human_things(meant.len() - difference.changed.len(), "plugin");
             console.status("Kept", &format!("{rest} as locked"));

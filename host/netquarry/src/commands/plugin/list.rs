@@ -1,6 +1,7 @@
 //! `netquarry plugin list`
 
-use netquarry_plugin::first_party;
+use netquarry_plugin::{Permission, first_party};
+use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -21,6 +22,8 @@ struct Listed {
     sha256: String,
     documentation: String,
     configuration_schema: Value,
+    /// What it asks for beyond what every plugin is given.
+    permissions: Vec<Permission>,
 }
 
 pub(super) fn list(settings: &Settings, console: &Console) -> Result<Ending, Problem> {
@@ -68,11 +71,10 @@ fn listed(settings: &Settings) -> Result<Vec<Listed>, Problem> {
         first_party().iter().map(|component| component.name).filter(|name| !named.iter().any(|(used, _)| used == name));
     let others: Vec<_> = others.map(|name| (name.to_owned(), None)).collect();
     named.extend(others);
-    let mut listed = Vec::new();
-    for (name, order) in named {
+    let loaded = |(name, order): (String, Option<usize>)| -> Result<Listed, Problem> {
         let plugin = plugins::load(settings, &host, &name)?.plugin;
         let (identity, description) = (plugin.identity(), plugin.description());
-        listed.push(Listed {
+        Ok(Listed {
             name: identity.name.clone(),
             version: identity.version.clone(),
             kind: description.kind.name(),
@@ -80,8 +82,10 @@ fn listed(settings: &Settings) -> Result<Vec<Listed>, Problem> {
             sha256: identity.digest.clone(),
             documentation: description.documentation.clone(),
             configuration_schema: description.configuration_schema.clone(),
-        });
-    }
+            permissions: description.permissions.clone(),
+        })
+    };
+    let mut listed = named.into_par_iter().map(loaded).collect::<Result<Vec<_>, _>>()?;
     listed.sort_by_key(|plugin| (plugin.kind, plugin.order.unwrap_or(usize::MAX)));
     Ok(listed)
 }

@@ -9,6 +9,7 @@ mod new;
 mod order;
 mod pack;
 mod publish;
+mod replay;
 mod search;
 mod shelf;
 mod test;
@@ -30,6 +31,7 @@ pub(super) fn plugin(command: &PluginCommand, settings: &Settings, console: &Con
         PluginCommand::Pack(pack) => pack::pack(pack, settings, console),
         PluginCommand::Verify(verify) => verify::verify(verify, settings, console),
         PluginCommand::Diff(diff) => diff::diff(diff, settings, console),
+        PluginCommand::Replay(replay) => replay::replay(replay, settings, console),
         PluginCommand::Schema { kind } => {
             console.print_json(&Case::schema((*kind).into()))?;
             Ok(Ending::Done)

@@ -1,13 +1,13 @@
-//! The order of plugins in `netquarry.toml`, changed without a touch on anything else in the file.
+//! The order of plugins and what they are granted, in `netquarry.toml`, changed without a touch on anything else in the file.
 
 use std::fs;
 use std::path::PathBuf;
 
-use netquarry_plugin::Kind;
+use netquarry_plugin::{Kind, Permission};
 use toml_edit::{Array, DocumentMut, Item, Table, value};
 
 use super::shelf::list_of;
-use crate::configuration::{FILE_NAME, Settings};
+use crate::configuration::{DEFAULTS, FILE_NAME, Settings};
 use crate::problem::Problem;
 
 /// The configuration file of the project; the one that will be made, where there is none.
@@ -18,12 +18,11 @@ fn path(settings: &Settings) -> PathBuf {
 /// Has the plugin asked behind all others of its kind. Returns whether it was not so before.
 pub(super) fn append(settings: &Settings, kind: Kind, name: &str) -> Result<bool, Problem> {
     let order = &settings.plugins;
-    // A list that is written down takes the place of the default, so that all of that has to stand in it.
-    let now: Vec<String> = match kind {
-        Kind::DiscoveryRule => order.discover.clone(),
-        Kind::RepoShim => order.shims.clone(),
-        Kind::DedupStrategy => order.dedup.clone(),
-        Kind::SpecEmitter => order.emit.clone(),
+    let now = match kind {
+        Kind::DiscoveryRule => &order.discover,
+        Kind::RepoShim => &order.shims,
+        Kind::DedupStrategy => &order.dedup,
+        Kind::SpecEmitter => &order.emit,
     };
     if now.iter().any(|listed| listed == name) {
         return Ok(false);
@@ -33,16 +32,46 @@ pub(super) fn append(settings: &Settings, kind: Kind, name: &str) -> Result<bool
         let list = &mut plugins[list_of(kind)];
         match list.as_array_mut() {
             Some(list) => list.push(name),
-            None => *list = value(now.iter().map(String::as_str).chain([name]).collect::<Array>()),
+            None => *list = value([DEFAULTS, name].into_iter().collect::<Array>()),
         }
     })?;
     Ok(true)
 }
 
-/// Has the plugin asked no more. Returns whether it was.
+/// Grants the plugin what it is not granted yet.
+pub(super) fn grant(settings: &Settings, name: &str, missing: &[Permission]) -> Result<(), Problem> {
+    change(settings, |document| {
+        let grants = document.entry("grants").or_insert_with(|| Item::Table(implicit()));
+        for Permission { right, .. } in missing {
+            let of_plugin = grants.as_table_like_mut().map(|grants| grants.entry(name).or_insert_with(table));
+            let list = of_plugin.map(|of_plugin| &mut of_plugin[right.name()]);
+            match list {
+                Some(list) if list.is_array() => list.as_array_mut().expect("it is one").push(right.scope()),
+                Some(list) => *list = value([right.scope()].into_iter().collect::<Array>()),
+                None => {}
+            }
+        }
+    })
+}
+
+fn table() -> Item {
+    Item::Table(Table::new())
+}
+
+/// A table whose own heading is not written.
+fn implicit() -> Table {
+    let mut table = Table::new();
+    table.set_implicit(true);
+    table
+}
+
+/// Has the plugin asked no more, and granted nothing. Returns whether it was asked.
 pub(super) fn remove(settings: &Settings, name: &str) -> Result<bool, Problem> {
     let mut found = false;
     change(settings, |document| {
+        if let Some(grants) = document.get_mut("grants").and_then(Item::as_table_like_mut) {
+            grants.remove(name);
+        }
         let lists = document.get_mut("plugins").and_then(Item::as_table_like_mut);
         for (_, list) in lists.into_iter().flat_map(|lists| lists.iter_mut()) {
             let Some(list) = list.as_array_mut() else { continue };

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use netquarry_plugin::api_version::ApiVersion;
 use netquarry_registry::audit::audit;
-use netquarry_registry::index::IndexKey;
+use netquarry_registry::index::{IndexKey, Permission};
 use netquarry_registry::publish::{self, Order, Published, Submission};
 use netquarry_registry::signing;
 use netquarry_registry::trust::{PublicKey, Subject};
@@ -42,6 +42,8 @@ pub(super) fn publish(
         None => None,
     };
     let summary = description.documentation.lines().next().unwrap_or_default();
+    let permissions: Vec<Permission> =
+        description.permissions.iter().map(|permission| Permission::from(&permission.right)).collect();
     let submission = Submission {
         name: &identity.name,
         version: &identity.version,
@@ -50,7 +52,7 @@ pub(super) fn publish(
         license: &arguments.license,
         repository: &arguments.repository,
         wit: &format!("^{}", ApiVersion::CURRENT),
-        permissions: &[],
+        permissions: &permissions,
         component: &bytes,
         golden: Some(golden.as_bytes()),
         signature: signature.as_deref(),

@@ -1,8 +1,7 @@
 //! What the commands about registries have in common.
 
-use netquarry_plugin::{Kind, Plugin};
+use netquarry_plugin::{Kind, Permission, Plugin};
 use netquarry_registry::catalog::Catalog;
-use netquarry_registry::index::Permission;
 use netquarry_registry::lock::{Lock, LockedPlugin};
 use netquarry_registry::notice::Notice;
 use netquarry_registry::resolve::Resolved;
@@ -34,21 +33,31 @@ pub(super) fn lockable(
     let trust = if allow_unsigned { Trust::AllowUnsigned } else { Trust::SignedOnly };
     let fetched = catalog.fetch(resolved, trust)?;
     let locked = LockedPlugin::new(resolved, fetched.voucher);
-    refuse_permissions(&locked.to_string(), &resolved.permissions)?;
     let plugin = registries::load(&plugins::host(settings)?, &locked, &fetched.component)?;
     Ok((locked, plugin))
 }
 
-/// This host gives plugins nothing beyond what the contract has, so one that needs more cannot do its work here.
-fn refuse_permissions(plugin: &str, permissions: &[Permission]) -> Result<(), Problem> {
-    if permissions.is_empty() {
-        return Ok(());
+/// What the plugin asks for and was not granted; all of it is granted from now on where `grant` is set.
+///
+/// # Errors
+/// Where it asks for something, and nobody grants it.
+pub(super) fn missing_grants(
+    plugin: &Plugin,
+    grant: bool,
+    settings: &Settings,
+    again: &str,
+) -> Result<Vec<Permission>, Problem> {
+    let granted = plugins::granted(settings, &[&plugin.identity().name]);
+    match plugin.clone().granted(&granted) {
+        Ok(_) => Ok(Vec::new()),
+        Err(ungranted) if grant => Ok(ungranted.missing),
+        Err(ungranted) => Err(Problem::from(ungranted).help(format!("if you want that, give `{again} --grant`"))),
     }
-    let wanted: Vec<String> =
-        permissions.iter().map(|Permission { name, scope }| format!("{name} ({scope})")).collect();
-    Err(Problem::new(format!("{plugin} asks for what this program gives to no plugin"))
-        .because(wanted.join(", "))
-        .help("use another version of the plugin, or a newer NetQuarry"))
+}
+
+/// A right that was granted, to the person who has granted it.
+pub(super) fn told_grant(Permission { right, why }: &Permission) -> String {
+    format!("{right}: {why}")
 }
 
 /// `signed by ABCD`, `not signed`.

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..shim import CodeIndex, Definition, DefinitionKind
+from ..shim import CodeIndex, Definition, DefinitionKind, FileError, FileErrorCase
 from .python_files import Module, Statement, dotted, dotted_names, lines_of, modules
 
 
@@ -26,6 +26,7 @@ class MemoryIndex(CodeIndex):
 
     _entries: dict[str, _Entry] = field(default_factory=dict)
     _imports: dict[str, str] = field(default_factory=dict)
+    _files: dict[str, bytes] = field(default_factory=dict)
 
     @classmethod
     def of_files(cls, files: Mapping[str, str]) -> "MemoryIndex":
@@ -54,6 +55,18 @@ class MemoryIndex(CodeIndex):
         self._entries[path] = _Entry(
             definition, text, frozenset(references), frozenset((registered or {}).items())
         )
+
+    def add_file(self, path: str, content: str | bytes) -> None:
+        """Adds a file of the source `test` that the shim may read."""
+        self._files[path] = content.encode() if isinstance(content, str) else content
+
+    def files(self, source: str) -> Sequence[str]:
+        return tuple(sorted(self._files)) if source == "test" else ()
+
+    def read_file(self, source: str, path: str) -> bytes:
+        if source != "test" or path not in self._files:
+            raise FileError(FileErrorCase.MISSING, path)
+        return self._files[path]
 
     def find(self, path: str) -> Definition | None:
         entry = self._entry(path)
