@@ -79,7 +79,7 @@ netquarry_sdk::export!(ShimAcme as RepoShim);
 
 fn run(playground: &Playground, further: &[&str]) -> Run {
     let python = python().to_str().expect("a path of ours is UTF-8");
-    let arguments = ["run", "--level", "compile", "--gate", "parse", "--python", python, "--quiet"];
+    let arguments = ["run", "--level", "compile", "--gate", "parse", "--python", python];
     playground.netquarry(&[&arguments, further].concat())
 }
 
@@ -120,7 +120,8 @@ fn what_a_plugin_asks_for_is_granted_or_it_does_not_run() {
     assert!(failed.stderr.contains("NotPermitted"), "{}", failed.stderr);
     let call = kept(&playground);
     let folder = call.to_str().expect("a path of ours is UTF-8");
-    assert!(failed.stderr.contains(&format!("netquarry plugin replay kept/{}", call.file_name().unwrap().display())));
+    let again = format!("netquarry plugin replay kept/{}", call.file_name().unwrap().display());
+    assert!(failed.stderr.contains(&again), "{again}: {}", failed.stderr);
 
     // The call can be made again: as it was, by a build that does better, and natively.
     let again = plugin(&playground, &["replay", folder]).ended(1);

@@ -174,7 +174,7 @@ fn options_can_be_of_one_source() {
     };
     let discovered = || {
         let found = playground.netquarry(&["discover", "--format", "json"]).succeeded().json();
-        let blocks = found["candidates"].as_array().expect("a list").iter();
+        let blocks = found.as_array().expect("a list").iter();
         blocks.map(|block| block["block"].as_str().expect("a name").to_owned()).collect::<Vec<_>>()
     };
     configure("");

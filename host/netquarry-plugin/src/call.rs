@@ -48,7 +48,9 @@ impl log::Host for State {
         }
         message.truncate(message.floor_char_boundary(Self::MESSAGE_BYTES));
         let (level, plugin) = (LogLevel::from(level), &self.plugin.name);
+        // A call that is made again has said it before.
         match level {
+            _ if !matches!(*self.tape.borrow(), Tape::Off) => {}
             LogLevel::Debug => tracing::debug!(plugin, "{message}"),
             LogLevel::Info => tracing::info!(plugin, "{message}"),
             LogLevel::Warning => tracing::warn!(plugin, "{message}"),

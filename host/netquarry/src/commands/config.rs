@@ -13,6 +13,7 @@ use super::Ending;
 use crate::arguments::{ConfigCommand, GlobalArguments, PipelineArguments};
 use crate::configuration::{Configuration, ConfigurationFile, DEFAULTS, FILE_NAME, Settings, working_folder};
 use crate::console::Console;
+use crate::driver::fetch;
 use crate::driver::plugins::{self, NamedPlugin};
 use crate::problem::Problem;
 use crate::quantity::human_things;
@@ -53,17 +54,23 @@ fn check(global: &GlobalArguments, console: &Console) -> Result<Ending, Problem>
 /// What is wrong with plugins and their options, in the order of the kinds.
 fn problems(settings: &Settings, file: &ConfigurationFile, host: &PluginHost, place: &Place<'_>) -> Vec<Problem> {
     let (order, written) = (&settings.plugins, &file.configuration.plugins);
+    let mut problems = Vec::new();
+    let asked_by_corpus = match fetch::corpus(settings) {
+        Ok(corpus) => corpus.discovery_rule,
+        Err(problem) => {
+            problems.push(place.at(problem, &["corpus".to_owned()], "this one"));
+            None
+        }
+    };
+    let discovery = plugins::discovery_order(settings, asked_by_corpus.as_deref());
     let kinds = [
-        ("discover", &order.discover, &written.discover, Kind::DiscoveryRule),
+        ("discover", &discovery, &written.discover, Kind::DiscoveryRule),
         ("shims", &order.shims, &written.shims, Kind::RepoShim),
         ("dedup", &order.dedup, &written.dedup, Kind::DedupStrategy),
         ("emit", &order.emit, &written.emit, Kind::SpecEmitter),
     ];
-    // `discover` may leave the choice to the corpus.
-    let is_plugin = |name: &&String| *name != DEFAULTS;
-    let mut problems = Vec::new();
     for (key, names, written, kind) in kinds {
-        for name in names.iter().filter(is_plugin) {
+        for name in names {
             let is_it = |written: &String| written == name || file.absolute(Path::new(written)) == Path::new(name);
             let index = written.iter().position(is_it).or_else(|| written.iter().position(|name| name == DEFAULTS));
             let listed = ["plugins".to_owned(), key.to_owned(), index.unwrap_or_default().to_string()];
