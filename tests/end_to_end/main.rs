@@ -15,6 +15,7 @@ mod nn_dup;
 mod parity;
 mod planted;
 mod plugins;
+mod redecide;
 mod registry;
 mod report;
 mod requirements;

@@ -28,6 +28,7 @@ pub mod plugins;
 pub mod provision;
 pub mod python;
 pub mod records;
+pub mod redecide;
 pub mod registries;
 pub mod resolve;
 pub mod run;
