@@ -99,7 +99,9 @@ fn a_duplicate_is_shown_with_its_survivor() {
         manifest.values().find(|record| record["dedup"]["decision"] == "removed").expect("there is a duplicate");
     let shown = playground.mine(&["show", removed["block"].as_str().unwrap()]).succeeded();
     assert!(shown.stdout.contains(removed["dedup"]["survivor"].as_str().unwrap()), "{}", shown.stdout);
-    assert!(!playground.path("out").join(format!("{removed}.py")).exists());
+    let bundle = removed["bundle"].as_str().expect("its bundle is kept, too");
+    assert!(bundle.starts_with("duplicates/") && playground.path("out").join(bundle).is_file(), "{bundle}");
+    assert!(shown.stdout.contains(&format!("out/{bundle}")), "{}", shown.stdout);
 }
 
 #[test]

@@ -16,6 +16,7 @@ mod parity;
 mod permissions;
 mod planted;
 mod plugins;
+mod redecide;
 mod registry;
 mod report;
 mod requirements;

@@ -117,6 +117,13 @@ const CASES: &[Case] = &[
         findings: &[("lines", "manifest.jsonl:LINE")],
     },
     Case {
+        name: "a duplicate among the blocks that are kept",
+        file: "manifest.jsonl",
+        edit: Edit::Record(SCALE, "/dedup/decision", r#""removed""#),
+        sealed: true,
+        findings: &[("record", "manifest.jsonl:LINE")],
+    },
+    Case {
         name: "a bundle outside",
         file: "manifest.jsonl",
         edit: Edit::Record(SCALE, "/bundle", r#""../out/blocks/Scale.py""#),

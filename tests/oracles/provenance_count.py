@@ -24,7 +24,7 @@ def main(library):
     incomplete, unknown, named = [], [], []
     for line in (pathlib.Path(library) / "manifest.jsonl").read_text(encoding="utf-8").splitlines():
         record = json.loads(line)
-        if not record["bundle"]:
+        if not record["bundle"] or record["bundle"].startswith("duplicates/"):
             continue
         blocks += 1
         definitions += len(record["closure"])

@@ -216,12 +216,14 @@ fn text<'r>(record: &'r Value, field: &str) -> &'r str {
     record[field].as_str().expect("a record of a bundle has this field")
 }
 
-/// Records of bundles that pass parity, drawn by their digests; duplicates have no file in the library.
+/// Records of bundles that pass parity, drawn by their digests; those of duplicates are left out.
 fn drawn(library: &Path, choice: Choice) -> io::Result<Vec<Value>> {
     let mut records = Vec::new();
     for line in fs::read_to_string(library.join("manifest.jsonl"))?.lines() {
         let record: Value = serde_json::from_str(line)?;
-        if record["levels"]["parity"] == "passed" && record["bundle"].is_string() {
+        if record["levels"]["parity"] == "passed"
+            && record["bundle"].as_str().is_some_and(|bundle| bundle.starts_with("blocks/"))
+        {
             records.push(record);
         }
     }

@@ -238,7 +238,7 @@ pub struct BlockRecord {
     /// The discovery rule that chose it and why.
     pub discovered_by: String,
     pub source: RecordSource,
-    /// Relative to the output folder; `None` where no bundle could be assembled, and for a duplicate.
+    /// Relative to the output folder, below `blocks`, `duplicates` or `failed`; `None` where no bundle could be assembled.
     pub bundle: Option<String>,
     /// Of the bundle's bytes.
     pub sha256: Option<String>,

@@ -491,7 +491,7 @@ pub(crate) mod tests {
             similarity: Some(1.0),
             plugin: Some("dedup-exact 0.1.0".to_owned()),
         });
-        copy.bundle = None;
+        copy.bundle = Some("duplicates/Copy.py".to_owned());
         copy.tainted = true;
         copy.evidence.tainted =
             [("torch.Tensor.backward", TaintReason::Torch), ("gc.get_objects", TaintReason::Collector)]

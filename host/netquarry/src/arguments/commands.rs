@@ -394,7 +394,17 @@ pub struct DedupRunArguments {
     #[arg(long)]
     pub incremental: bool,
 
-    /// Where the decisions, the kept files and the report are written; without it the duplicates are printed only.
+    /// The strategies in the order in which they are asked: first-party plugins or paths of components [default: those of the
+    /// preset]; may be given several times.
+    #[arg(long = "dedup", value_name = "PLUGIN", value_delimiter = ',')]
+    pub strategies: Vec<String>,
+
+    /// Make the library what it would be with these decisions. Without it they are shown only.
+    #[arg(long, conflicts_with_all = ["out", "includes"])]
+    pub apply: bool,
+
+    /// Where the decisions, the kept files and the report are written; without it the duplicates are printed only, and of a
+    /// library what would change.
     #[arg(long, short, value_name = "DIR")]
     pub out: Option<PathBuf>,
 

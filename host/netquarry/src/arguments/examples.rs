@@ -67,7 +67,9 @@ Examples:
 
 pub(super) const DEDUP: &str = "\
 Examples:
-  netquarry dedup run                              Print the duplicates of the library in out/
+  netquarry dedup run --set dedup-lexical.threshold=0.85    What would change in the library in out/
+  netquarry dedup run --set dedup-lexical.threshold=0.85 --apply
+  netquarry dedup run library --dedup dedup-exact,dedup-canonical
   netquarry dedup run my-models --preset nn-dup --out unique
   netquarry dedup run models.parquet --incremental --out unique
   netquarry dedup run models.jsonl --preset nn-dup --include rag --include FractalNet --out unique";

@@ -57,7 +57,7 @@ pub(super) fn found(block: &str, out: &Path) -> Result<(PathBuf, BlockRecord), P
     let is_path = file.components().count() > 1 || file.extension().is_some_and(|extension| extension == "py");
     if bundle.is_none() && is_path {
         return Err(Problem::new(format!("`{}` is no file of a library", file.display()))
-            .help("name a block, or a file in the `blocks` or `failed` folder of a library"));
+            .help("name a block, or a file in the `blocks`, `duplicates` or `failed` folder of a library"));
     }
     let out = bundle.as_ref().map_or(out, |(library, _)| library).to_owned();
     let is_meant = |record: &BlockRecord| match &bundle {

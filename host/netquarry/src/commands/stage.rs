@@ -61,7 +61,7 @@ pub(super) fn up_to(stage: Stage, settings: &Settings, console: &Console) -> Res
     }
     let contenders = driver::contenders(&context, &made, &records);
     let curated = driver::curated(&context, &plugins, &contenders)?;
-    records::decide(records.small_mut(), &contenders, &curated);
+    records::decide(records.small_mut(), &curated.decisions());
     context.spool.check()?;
     list(console, &duplicate_rows(records.small()), ending)
 }

@@ -15,6 +15,7 @@ use super::upstream::Upstreams;
 use super::validate::options;
 use crate::audit::{self, Audit, Bundle, Formatting, Lookups};
 use crate::environment::Environment;
+use crate::findings::is_removed;
 use crate::interval::Proportion;
 use crate::library::manifest;
 use crate::problem::Problem;
@@ -76,9 +77,9 @@ impl Claims {
     }
 }
 
-/// The block's file in the library; `None` for a duplicate, which has none.
+/// The block's file in the library; `None` where it has none, and for a duplicate.
 fn bundle(library: &Path, record: BlockRecord) -> Result<Option<Bundle>, Problem> {
-    let Some(bundle) = &record.bundle else { return Ok(None) };
+    let Some(bundle) = record.bundle.as_ref().filter(|_| !is_removed(&record)) else { return Ok(None) };
     let path = library.join(bundle);
     let text = fs::read_to_string(&path).map_err(|error| Problem::io("read the bundle", &path, error))?;
     Ok(Some(Bundle { record, text }))

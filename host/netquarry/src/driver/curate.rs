@@ -1,6 +1,6 @@
 //! Stage 7, first half: which of the promoted blocks stand for others.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use netquarry_core::dedup::{BlockSet, BlockSummary, Code, Decisions, Removal, Restoration};
@@ -101,7 +101,12 @@ impl Curated {
         self.decided.decision(place, |place| self.identity(place))
     }
 
-    /// That of the contender at a place.
+    /// What became of every contender, by its identity.
+    pub fn decisions(&self) -> BTreeMap<String, DedupDecision> {
+        (0..self.blocks.total() as usize).map(|place| (self.identity(place), self.decision(place))).collect()
+    }
+
+    /// The identity of the contender at a place.
     pub fn identity(&self, place: usize) -> String {
         self.blocks.summary(u32::try_from(place).expect("blocks are numbered with 32 bits")).id
     }

@@ -27,7 +27,7 @@ use crate::spool::{Spool, Spooled};
 /// So many blocks are in memory at once, as they are asked about.
 const BATCH: usize = 64;
 
-/// The texts of bundles by path relative to the output folder.
+/// The texts of bundles by block.
 pub type BundleTexts = BTreeMap<String, Spooled<str>>;
 
 /// What the library is made of.
@@ -50,8 +50,9 @@ pub fn files<'a>(context: &'a Context<'_>, library: &Library<'a, '_>) -> Result<
     let (records, spool) = (library.records, &*context.spool);
     let findings = Findings::of(records.small(), library.gate);
     let spooled = |bytes: Spooled<[u8]>| Content::Spooled { spool, bytes };
-    let mut files: Files<'a> =
-        library.texts.iter().map(|(path, text)| (path.clone(), spooled(text.as_bytes()))).collect();
+    let placed = |record: &BlockRecord| Some((record.bundle.clone()?, *library.texts.get(&record.block)?));
+    let placed = records.small().iter().filter_map(placed);
+    let mut files: Files<'a> = placed.map(|(path, text)| (path, spooled(text.as_bytes()))).collect();
     let manifest = Content::Written(Box::new(|out| manifest::write(records.whole(), out)));
     files.insert(manifest::FILE_NAME.to_owned(), manifest);
     let mut add = |path: String, text: String| files.insert(path, Content::Bytes(text.into_bytes()));
@@ -76,7 +77,7 @@ pub fn files<'a>(context: &'a Context<'_>, library: &Library<'a, '_>) -> Result<
         while kept.peek().is_some() {
             let batch: Vec<BlockRecord> = kept.by_ref().take(BATCH).collect::<Result<_, _>>()?;
             let ask = |record: &BlockRecord| -> Result<BlockAnswer, Problem> {
-                let text = record.bundle.as_ref().and_then(|bundle| library.texts.get(bundle));
+                let text = library.texts.get(&record.block);
                 let text = text.map(|text| spool.text(*text)).transpose()?;
                 Ok(emitter.of(&record.source.name).ask(record, text.as_deref()))
             };

@@ -165,14 +165,14 @@ fn away_from(present: &[BlockRecord], mut candidates: Vec<Candidate>) -> Vec<Can
 
 /// The texts of all bundles of the records: those at hand, and the others as they lie in the output folder.
 fn beside(context: &Context<'_>, records: &[BlockRecord], mut texts: BundleTexts) -> Result<BundleTexts, Problem> {
-    for bundle in records.iter().filter_map(|record| record.bundle.as_ref()) {
-        if !texts.contains_key(bundle) {
+    for record in records {
+        if let Some(bundle) = record.bundle.as_ref().filter(|_| !texts.contains_key(&record.block)) {
             let path = context.settings.out.join(bundle);
             let text = fs::read_to_string(&path).map_err(|error| {
                 Problem::io("read a bundle that the manifest lists", &path, error)
                     .help("`netquarry run` makes the library anew")
             })?;
-            texts.insert(bundle.clone(), context.spool.put_text(&text)?);
+            texts.insert(record.block.clone(), context.spool.put_text(&text)?);
         }
     }
     Ok(texts)

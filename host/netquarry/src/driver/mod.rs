@@ -29,6 +29,7 @@ pub mod plugins;
 pub mod provision;
 pub mod python;
 pub mod records;
+pub mod redecide;
 pub mod registries;
 pub mod resolve;
 pub mod run;
@@ -173,10 +174,10 @@ pub fn curated(context: &Context<'_>, plugins: &Plugins, contenders: &[Contender
     Ok(curated)
 }
 
-/// The texts of the bundles that the records place somewhere.
+/// The texts of the bundles that the records place somewhere, by block.
 pub fn texts(made: &Made, records: &Records) -> BundleTexts {
     let placed = records.small().iter().zip(&made.assembled.bundles);
-    placed.filter_map(|(record, bundle)| Some((record.bundle.clone()?, bundle.as_ref().ok()?.text))).collect()
+    placed.filter_map(|(record, bundle)| Some((record.block.clone(), bundle.as_ref().ok()?.text))).collect()
 }
 
 /// Everything that stands in the output folder but for `run.json`, and what the records show.

@@ -1,19 +1,19 @@
 //! From what the stages found out about a candidate to its record.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use netquarry_core::license::policy::Policy;
-use netquarry_core::record::{BlockRecord, DedupOutcome, InstalledDistribution};
+use netquarry_core::record::{BlockRecord, DedupDecision, DedupOutcome, InstalledDistribution};
 use netquarry_core::structure::Structure;
 use netquarry_core::verdict::{Failure, FailureClass, Level, Outcome as LevelOutcome, Verdict};
 
 use super::assemble::{Assembled, BundleFile, Origin};
-use super::curate::{Contender, Curated};
 use super::discover::Candidate;
 use super::index::Indexed;
 use super::resolve::Attempt;
 use super::signature;
+use crate::library::bundles::BundleFolder;
 use crate::library::records::{Records, Rest};
 use crate::spool::{Spool, Spooled};
 
@@ -125,19 +125,19 @@ fn not_assembled(reason: &str, origin: &Origin) -> Failure {
 
 /// Relative to the output folder.
 pub fn bundle_path(candidate: &Candidate, is_promoted: bool) -> String {
-    let folder = if is_promoted { "blocks" } else { "failed" };
-    format!("{folder}/{}.py", candidate.stem)
+    let folder = if is_promoted { BundleFolder::Blocks } else { BundleFolder::Failed };
+    format!("{}/{}.py", folder.name(), candidate.stem)
 }
 
-/// Enters the decisions of deduplication. A duplicate has no file.
-pub fn decide(records: &mut [BlockRecord], contenders: &[Contender], curated: &Curated) {
-    let places: HashMap<&str, usize> = contenders.iter().map(|contender| contender.block.as_str()).zip(0..).collect();
+/// Enters the decisions of deduplication, by block. The bundle of a duplicate lies beside those that are kept.
+pub fn decide(records: &mut [BlockRecord], decisions: &BTreeMap<String, DedupDecision>) {
     for record in records {
-        let Some(place) = places.get(record.block.as_str()) else { continue };
-        let decision = curated.decision(*place);
-        if decision.decision == DedupOutcome::Removed {
-            record.bundle = None;
-        }
-        record.dedup = Some(decision);
+        let Some(decision) = decisions.get(&record.block) else { continue };
+        let folder = match decision.decision {
+            DedupOutcome::Kept => BundleFolder::Blocks,
+            DedupOutcome::Removed => BundleFolder::Duplicates,
+        };
+        record.bundle = record.bundle.as_deref().map(|bundle| folder.path_of(bundle));
+        record.dedup = Some(decision.clone());
     }
 }

@@ -14,7 +14,7 @@ use super::{contenders, curated, discovered, files, made, protections, records, 
 use crate::arguments::IndexChoice;
 use crate::course::{Clock, Course, Stage, Stopwatch};
 use crate::environment::Environment;
-use crate::findings::Findings;
+use crate::findings::{Findings, is_removed};
 use crate::library::folder::{Changes, OutputFolder};
 use crate::library::records::Details;
 use crate::library::reproduction::Results;
@@ -101,16 +101,14 @@ fn afresh(
     made.stages.extend(preparing.map(|watch| watch.stop("environment", 1, 0)));
     let validated = validate::validate(context, &environment, &fetched.sources, &made)?;
     let mut records = records(context, &made, &validated);
-    let (contenders, mut texts) = (contenders(context, &made, &records), texts(&made, &records));
+    let (contenders, texts) = (contenders(context, &made, &records), texts(&made, &records));
     // The index and all that the bundles were made with are not needed from here on.
     let mut stages = std::mem::take(&mut made.stages);
     drop(made);
     let curated = curated(context, &plugins, &contenders)?;
-    super::records::decide(records.small_mut(), &contenders, &curated);
+    super::records::decide(records.small_mut(), &curated.decisions());
     context.spool.check()?;
     drop(contenders);
-    let placed: BTreeSet<&str> = records.small().iter().filter_map(|record| record.bundle.as_deref()).collect();
-    texts.retain(|path, _| placed.contains(path.as_str()));
 
     let emitting = Stopwatch::start(Stage::Emit);
     tell_left_out(context, folder, records.small());
@@ -143,8 +141,8 @@ fn afresh(
 /// Blocks that `extract` had added go where a whole run does not keep them; that is no secret.
 fn tell_left_out(context: &Context<'_>, folder: &OutputFolder, records: &[BlockRecord]) {
     let extracted = folder.run_record().map(|earlier| earlier.extracted).unwrap_or_default();
-    let kept: BTreeSet<&str> =
-        records.iter().filter(|record| record.bundle.is_some()).map(|record| record.block.as_str()).collect();
+    let is_kept = |record: &&BlockRecord| record.bundle.is_some() && !is_removed(record);
+    let kept: BTreeSet<&str> = records.iter().filter(is_kept).map(|record| record.block.as_str()).collect();
     let left_out: Vec<String> = extracted.into_iter().filter(|block| !kept.contains(block.as_str())).collect();
     if !left_out.is_empty() {
         context.console.caution(&format!(

@@ -7,13 +7,11 @@ use std::path::{Component, Path, PathBuf};
 use netquarry_core::record::BlockRecord;
 use sha2::{Digest as _, Sha256};
 
+use crate::library::bundles::BundleFolder;
 use crate::library::folder::hexadecimal;
 use crate::library::manifest;
 use crate::library::required::{self, Required};
 use crate::problem::Problem;
-
-/// Where bundles of promoted blocks lie.
-const PROMOTED: &str = "blocks/";
 
 /// A promoted block with the text of its file.
 pub struct Block {
@@ -38,7 +36,7 @@ pub fn blocks(library: &Path) -> Result<impl Iterator<Item = Result<Block, Probl
 
 /// Whether a record is one of a block that the library offers.
 pub fn is_promoted(record: &BlockRecord) -> bool {
-    record.bundle.as_deref().is_some_and(|bundle| bundle.starts_with(PROMOTED))
+    record.bundle.as_deref().and_then(BundleFolder::of) == Some(BundleFolder::Blocks)
 }
 
 /// The place of a file that a record or a document names; none where it leads out of the folder.

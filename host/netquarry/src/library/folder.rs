@@ -11,6 +11,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 
+use super::bundles::BundleFolder;
 use super::run_record::{self, Contents, PROGRAM, RunRecord, State};
 use crate::problem::Problem;
 use crate::spool::{Spool, Spooled};
@@ -40,8 +41,8 @@ type Writing<'a> = dyn Fn(&mut dyn Write) -> io::Result<()> + 'a;
 pub fn place_of_bundle(file: &Path) -> Option<(PathBuf, PathBuf)> {
     let file = fs::canonicalize(file).ok()?;
     let folder = file.parent()?;
-    let kind = folder.file_name().filter(|name| *name == "blocks" || *name == "failed")?;
-    Some((folder.parent()?.to_owned(), Path::new(kind).join(file.file_name()?)))
+    let kind = BundleFolder::named(folder.file_name()?.to_str()?)?;
+    Some((folder.parent()?.to_owned(), Path::new(kind.name()).join(file.file_name()?)))
 }
 
 /// A folder that this program may write to. Holds a lock as long as it lives, so that two runs do not mix.

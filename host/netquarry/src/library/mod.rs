@@ -1,5 +1,6 @@
 //! The output folder: what lies where, and that it is ours.
 
+pub mod bundles;
 pub mod costs;
 pub mod distribution_name;
 pub mod folder;

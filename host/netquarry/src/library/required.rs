@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::distribution_name::{distribution_name, normalised};
 use super::records::Records;
 use super::requirements;
+use crate::findings::is_removed;
 
 /// Its name in the output folder.
 pub const FILE_NAME: &str = "required_repos.json";
@@ -104,12 +105,13 @@ pub enum Basis {
     Assumed,
 }
 
-/// What the bundles of `records` rely on, sorted by role and name. What was installed for single bundles stands in their
+/// What the bundles of `records` rely on, but for those of duplicates, sorted by role and name. What was installed for single bundles stands in their
 /// records.
 pub fn required(records: &Records, known: &Known<'_>) -> Vec<Required> {
     let mut by_source: BTreeMap<String, usize> = BTreeMap::new();
     let mut by_distribution: BTreeMap<String, Use> = BTreeMap::new();
-    for (record, sources) in records.with_sources().filter(|(record, _)| record.bundle.is_some()) {
+    let relies = |record: &BlockRecord| record.bundle.is_some() && !is_removed(record);
+    for (record, sources) in records.with_sources().filter(|(record, _)| relies(record)) {
         let origins: BTreeSet<&String> = sources.iter().chain([&record.source.name]).collect();
         for source in &origins {
             *by_source.entry((*source).clone()).or_default() += 1;

@@ -6,12 +6,15 @@ use std::sync::Arc;
 
 use netquarry_core::record::BlockRecord;
 
-use super::{Found, Head, Models, read};
+use super::{Decided, Found, Head, Models, read};
+use crate::findings::is_removed;
+use crate::library::bundles::BundleFolder;
 use crate::library::header;
 use crate::problem::Problem;
+use crate::quantity::human_things;
 use crate::spool::Spool;
 
-/// The promoted blocks of the library in `folder`.
+/// The promoted blocks of the library in `folder`, duplicates included.
 pub(super) fn of_library(
     folder: &Path,
     records: impl Iterator<Item = Result<BlockRecord, Problem>>,
@@ -20,14 +23,29 @@ pub(super) fn of_library(
     let mut unread = None;
     // A line that is no record ends the command.
     let records = records.map_while(|record| record.map_err(|problem| unread = Some(problem)).ok());
-    let models = Models::of(spool, records.filter_map(|record| block_of_library(folder, record)))?;
-    unread.map_or(Ok(models), Err)
+    let (mut decided, mut lacking) = (Decided::new(), 0);
+    let found = records.filter_map(|record| {
+        lacking += usize::from(record.bundle.is_none() && is_removed(&record));
+        block_of_library(folder, record, &mut decided)
+    });
+    let mut models = Models::of(spool, found)?;
+    if lacking > 0 {
+        models.unreadable.push(without_bundles(folder, lacking));
+    }
+    unread.map_or(Ok(Models { decided: Some(decided), ..models }), Err)
 }
 
 /// A promoted block of the library in `folder`; `None` for the others.
-fn block_of_library(folder: &Path, record: BlockRecord) -> Option<Result<Found, Problem>> {
-    let file = record.bundle?.strip_prefix("blocks/")?.to_owned();
-    let found = read(&folder.join("blocks").join(&file)).map(|bytes| {
+fn block_of_library(folder: &Path, record: BlockRecord, decided: &mut Decided) -> Option<Result<Found, Problem>> {
+    let bundle = record.bundle.as_ref()?;
+    if !matches!(BundleFolder::of(bundle)?, BundleFolder::Blocks | BundleFolder::Duplicates) {
+        return None;
+    }
+    decided.insert(record.block.clone(), record.dedup);
+    // The names of files are unique over both folders.
+    let (_, file) = bundle.split_once('/')?;
+    let path = file.to_owned();
+    let found = read(&folder.join(bundle)).map(|bytes| {
         let text = String::from_utf8_lossy(&bytes);
         let head = Head {
             block: record.block,
@@ -36,12 +54,20 @@ fn block_of_library(folder: &Path, record: BlockRecord) -> Option<Result<Found, 
             priority: record.source.priority,
             level: record.level,
             code_start: text.len() - header::strip(&text).len(),
-            path: file,
+            path,
             ..Head::default()
         };
         Found { head, bytes }
     });
     Some(found)
+}
+
+/// Libraries of earlier versions have no bundles of their duplicates.
+fn without_bundles(folder: &Path, lacking: usize) -> Problem {
+    let duplicates = human_things(lacking, "duplicate");
+    Problem::new(format!("`{}` has no bundles of {duplicates}, which are left out", folder.display()))
+        .because("an earlier version made this library")
+        .help("`netquarry run` makes it anew, with the bundles of its duplicates")
 }
 
 /// The Python files below a folder, sorted by path.
@@ -105,15 +131,17 @@ mod tests {
     #[test]
     fn blocks_of_a_library_keep_their_files_and_priorities() {
         let folder = tempfile::tempdir().unwrap();
-        fs::create_dir(folder.path().join("blocks")).unwrap();
+        ["blocks", "duplicates"].iter().for_each(|name| fs::create_dir(folder.path().join(name)).unwrap());
         let mut records = Vec::new();
         // Their modules differ in where the dots are only.
-        for (block, file, priority) in [("s:a.b_c.Net", "Net__a_b_c", 1), ("s:a_b.c.Net", "Net__a_b_c__1", 2)] {
+        for (block, file, priority) in
+            [("s:a.b_c.Net", "blocks/Net__a_b_c", 1), ("s:a_b.c.Net", "duplicates/Net__a_b_c__1", 2)]
+        {
             let mut record = crate::findings::tests::library().remove(0);
             record.block = block.to_owned();
-            record.bundle = Some(format!("blocks/{file}.py"));
+            record.bundle = Some(format!("{file}.py"));
             record.source.priority = priority;
-            fs::write(folder.path().join(format!("blocks/{file}.py")), block).unwrap();
+            fs::write(folder.path().join(format!("{file}.py")), block).unwrap();
             records.push(record);
         }
         manifest::write(

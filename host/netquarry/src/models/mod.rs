@@ -1,11 +1,13 @@
 //! Models of any origin, for `netquarry dedup`: a library, a folder of Python files, or a table with a code in each row.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
 use netquarry_core::dedup::Code;
+use netquarry_core::record::DedupDecision;
 use serde::{Deserialize, Serialize};
 
 use crate::driver::curate::{Contender, Contenders};
@@ -54,7 +56,12 @@ pub struct Models {
     models: Vec<Model>,
     /// Files and rows that could not be read; the others are deduplicated all the same.
     pub unreadable: Vec<Problem>,
+    /// What the library has decided about each; `None` where they come from elsewhere.
+    pub decided: Option<Decided>,
 }
+
+/// What a library has decided about its promoted blocks, by block; of one that `extract` added it may have decided nothing.
+pub type Decided = BTreeMap<String, Option<DedupDecision>>;
 
 impl Contenders for Models {
     fn count(&self) -> usize {
@@ -133,7 +140,7 @@ impl Models {
     }
 
     fn none(spool: &Arc<Spool>) -> Self {
-        Self { spool: Arc::clone(spool), models: Vec::new(), unreadable: Vec::new() }
+        Self { spool: Arc::clone(spool), models: Vec::new(), unreadable: Vec::new(), decided: None }
     }
 
     fn add(&mut self, head: &Head, text: Spooled<str>, file: Spooled<[u8]>) -> Result<(), Problem> {

@@ -14,6 +14,8 @@ use sha2::{Digest as _, Sha256};
 use super::upstream::Upstream;
 use super::{Check, Report, specs};
 use crate::export::blocks::{place, sha256};
+use crate::findings::is_removed;
+use crate::library::bundles::BundleFolder;
 use crate::library::folder::hexadecimal;
 use crate::library::manifest;
 use crate::library::run_record::{self, RunRecord, State};
@@ -112,6 +114,11 @@ impl<'a> Records<'a> {
 
     fn bundle(&mut self, place_of_record: &str, record: &BlockRecord, bundle: &str, report: &mut Report) {
         let block = Some(record.block.as_str());
+        if (BundleFolder::of(bundle) == Some(BundleFolder::Duplicates)) != is_removed(record) {
+            let what =
+                format!("Its file is `{bundle}`, where it would not lie by what is decided about its duplicates");
+            report.find(Check::Record, place_of_record, block, what);
+        }
         let (Some(expected), Some(lines)) = (&record.sha256, record.lines) else {
             let what = format!("It names `{bundle}`, and not what is in it");
             return report.find(Check::Record, place_of_record, block, what);

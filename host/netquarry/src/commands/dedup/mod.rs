@@ -1,7 +1,8 @@
 //! `netquarry dedup`: deduplication alone, of a library, of a folder of Python files or of a table.
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use netquarry_core::fingerprint::archive::{Archive, Forgetful};
@@ -9,25 +10,28 @@ use netquarry_core::record::{DedupDecision, DedupOutcome};
 use netquarry_core::syntax::PARSER_STACK_BYTES;
 use netquarry_plugin::DedupStrategy;
 
+use self::changes::{Changes, lines_for_configuration};
 use self::strategies::{begins_with_any, with_strategies};
 use super::listing::{DuplicateRow, list_streamed};
-use super::{Ending, command_line};
+use super::{Ending, command_line, of_library};
 use crate::arguments::{DedupCommand, DedupRunArguments};
 use crate::configuration::Settings;
-use crate::console::Console;
+use crate::console::{Console, Format};
 use crate::curation::{self, Curation, DECISIONS, Figures, Method};
 use crate::driver::archive::FingerprintArchive;
-use crate::driver::context::open_store;
+use crate::driver::context::{Context, open_store};
 use crate::driver::curate::{Contenders as _, Curated, Kernels, curate};
 use crate::driver::plugins::{Plugins, warn_about_unknown_options};
+use crate::driver::redecide;
 use crate::library::folder::OutputFolder;
 use crate::library::manifest;
-use crate::library::run_record::{Contents, RunRecord, State, now};
+use crate::library::run_record::{Contents, Manner, RunRecord, State, now};
 use crate::models::Models;
 use crate::problem::Problem;
-use crate::quantity::human_things;
+use crate::quantity::{human_count, human_things};
 use crate::spool::Spool;
 
+mod changes;
 mod explain;
 mod strategies;
 mod sweep;
@@ -42,10 +46,12 @@ pub(super) fn dedup(command: &DedupCommand, settings: &Settings, console: &Conso
     }
 }
 
-fn run(arguments: &DedupRunArguments, settings: &Settings, console: &Console) -> Result<Ending, Problem> {
-    let (settings, layout) = with_strategies(arguments, settings)?;
+fn run(arguments: &DedupRunArguments, configured: &Settings, console: &Console) -> Result<Ending, Problem> {
+    let (settings, layout) = with_strategies(arguments, configured)?;
     let layout = arguments.layout.unwrap_or(layout);
     let input = arguments.input.clone().unwrap_or_else(|| settings.out.clone());
+    // Nobody else writes to it between what is read of it and what is written to it.
+    let library = arguments.apply.then(|| library_to_change(&input, &settings)).transpose()?;
     let folder = match &arguments.out {
         Some(out) => Some(folder_for(out, &input, &settings)?),
         None => None,
@@ -90,11 +96,89 @@ fn run(arguments: &DedupRunArguments, settings: &Settings, console: &Console) ->
         console.status("Wrote", &format!("{kept}, {DECISIONS} and the report to `{}`", folder.path().display()));
     }
     fingerprints.finish(console);
-    let rows = || curated.duplicates().filter_map(|place| row(&curated, place));
     let is_whole = all.unreadable.is_empty() && curated.failed.is_empty();
-    let ending = list_streamed(console, rows, if is_whole { Ending::Done } else { Ending::Incomplete })?;
+    let ending = if is_whole { Ending::Done } else { Ending::Incomplete };
+    if let (Some(decided), None, true) = (&all.decided, &arguments.out, arguments.includes.is_empty()) {
+        spool.check()?;
+        let decisions = curated.decisions();
+        let mut changes = Changes::between(&input, decided, &decisions);
+        let lines = lines_for_configuration(configured, &settings);
+        match library {
+            Some(_) if !is_whole => return Err(not_whole(&input)),
+            Some(folder) => {
+                if !changes.is_empty() {
+                    apply(&folder, &decisions, settings, console)?;
+                }
+                changes.applied = true;
+            }
+            None => {}
+        }
+        match console.format {
+            Format::Json => console.print_json(&changes)?,
+            Format::Human => console.print(&changes.human(console))?,
+        }
+        tell_what_is_next(console, &changes, lines.as_deref());
+        return Ok(ending);
+    }
+    let rows = || curated.duplicates().filter_map(|place| row(&curated, place));
+    let ending = list_streamed(console, rows, ending)?;
     spool.check()?;
     Ok(ending)
+}
+
+/// The library in a folder, which is to be changed.
+fn library_to_change(folder: &Path, settings: &Settings) -> Result<OutputFolder, Problem> {
+    if !manifest::is_in(folder) {
+        return Err(Problem::new(format!(
+            "`{}` is no library, so that --apply has nothing to change",
+            folder.display()
+        ))
+        .help("leave --apply away, or take --out to write what is kept of other models"));
+    }
+    OutputFolder::open(folder, Contents::Library, &settings.cache_dir.join("locks"))
+}
+
+/// Makes the library what it is with these decisions. All else is as it was made: its corpus, from what was fetched for it,
+/// its gate, its emitters, its interpreter.
+fn apply(
+    folder: &OutputFolder,
+    decisions: &BTreeMap<String, DedupDecision>,
+    settings: Settings,
+    console: &Console,
+) -> Result<(), Problem> {
+    let out = folder.path().to_owned();
+    let settings = Settings { out: out.clone(), corpus_was_asked_for: false, offline: true, ..settings };
+    let mut settings = of_library(settings, &out, console)?;
+    if let Some(record) = folder.run_record() {
+        if let Some(Manner { level, gate, emitters }) = record.manner {
+            (settings.level, settings.gate, settings.plugins.emit) = (level, gate, emitters);
+        }
+        let python = record.environment.and_then(|described| Some(PathBuf::from(described["python"].as_str()?)));
+        settings.python = python.filter(|python| python.is_file()).or(settings.python);
+    }
+    let context = Context::open(&settings, console)?;
+    let written = redecide::apply(&context, folder, decisions, command_line())?;
+    let files = human_things(written.written, "file");
+    console.status("Wrote", &format!("{files} to `{}`, removed {}", out.display(), human_count(written.removed)));
+    Ok(())
+}
+
+/// How the changes that are shown are made, or how they stay when the library is made anew.
+fn tell_what_is_next(console: &Console, changes: &Changes, lines: Option<&str>) {
+    if !changes.applied && !changes.is_empty() {
+        console.status("Unchanged", "the library is as it was: --apply makes these changes");
+    }
+    if let Some(lines) = lines.filter(|_| changes.applied) {
+        console.caution(&format!(
+            "the next `netquarry run` goes by netquarry.toml; to decide so again, put this there:\n\n{}",
+            lines.trim_end()
+        ));
+    }
+}
+
+fn not_whole(library: &Path) -> Problem {
+    Problem::new(format!("`{}` was left as it is: not all of it could be decided about", library.display()))
+        .help("`netquarry verify` says what is wrong with it; `netquarry run` makes it anew")
 }
 
 /// What kernels find and leave in the store, where anything is kept of this input.

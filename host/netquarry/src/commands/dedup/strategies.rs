@@ -35,7 +35,10 @@ pub(super) fn with_strategies(
     settings: &Settings,
 ) -> Result<(Settings, Layout), Problem> {
     let Preset { mut settings, top_up: topped_up, layout } = with_preset(&arguments.preset, settings)?;
-    let DedupRunArguments { includes, prefer_prefixes, top_ups, .. } = arguments;
+    let DedupRunArguments { includes, prefer_prefixes, top_ups, strategies, .. } = arguments;
+    if !strategies.is_empty() {
+        settings.plugins.dedup.clone_from(strategies);
+    }
     if !top_ups.is_empty() && !settings.plugins.dedup.iter().any(|used| used == "dedup-top-up") {
         return Err(Problem::new("Nothing brings models back: --top-up needs the strategy `dedup-top-up`")
             .help("take --preset nn-dup, or name the strategy under `[plugins]` in netquarry.toml"));
