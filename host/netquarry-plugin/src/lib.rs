@@ -26,6 +26,7 @@ mod limits;
 mod plugin;
 mod sections;
 mod shim;
+pub mod toolchain;
 
 pub use crate::cost::{Cost, CostEntry, Meter};
 pub use crate::dedup::DedupStrategy;
