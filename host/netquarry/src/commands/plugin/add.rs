@@ -17,6 +17,7 @@ use crate::problem::Problem;
 use crate::quantity::human_things;
 
 pub(super) fn add(arguments: &PluginAddArguments, settings: &Settings, console: &Console) -> Result<Ending, Problem> {
+    registries::refuse_where_locked(settings, "add")?;
     let notify = shelf::told(console);
     let catalog = registries::catalog(settings, &notify)?;
     let resolved = catalog.resolve(&arguments.plugin)?;
@@ -57,6 +58,7 @@ fn told(locked: &LockedPlugin) -> String {
 }
 
 pub(super) fn remove(name: &str, settings: &Settings, console: &Console) -> Result<Ending, Problem> {
+    registries::refuse_where_locked(settings, "remove")?;
     let mut lock = shelf::lock(settings)?;
     let was_locked = lock.remove(name).is_some();
     lock.write(&registries::lock_path(settings))?;
@@ -75,6 +77,7 @@ pub(super) fn update(
     settings: &Settings,
     console: &Console,
 ) -> Result<Ending, Problem> {
+    registries::refuse_where_locked(settings, "update")?;
     let notify = shelf::told(console);
     let catalog = registries::catalog(settings, &notify)?;
     let before = shelf::lock(settings)?;
