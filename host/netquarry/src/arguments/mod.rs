@@ -21,8 +21,8 @@ pub use commands::{
 pub use export::{DatasetArguments, ExportCommand, LibraryInput, SbomArguments, TableArguments, VerifyArguments};
 pub use pipeline::{CorpusArguments, IndexChoice, LevelChoice, PipelineArguments, PluginOption, SourceOverride};
 pub use plugin::{
-    KindName, PluginAddArguments, PluginBuildArguments, PluginCommand, PluginDiffArguments, PluginInitArguments,
-    PluginKeygenArguments, PluginNewArguments, PluginPackArguments, PluginPublishArguments, PluginReplayArguments,
+    KindName, PluginAddArguments, PluginBuildArguments, PluginCheckArguments, PluginCommand, PluginDiffArguments,
+    PluginInitArguments, PluginKeygenArguments, PluginNewArguments, PluginPackArguments, PluginPublishArguments,
     PluginTestArguments, PluginUpdateArguments, PluginVerifyArguments, PluginYankArguments,
 };
 pub use register::RegisterArguments;
