@@ -152,9 +152,31 @@ fn the_number_of_threads_changes_nothing() {
     let recorded = |folder: &str| -> serde_json::Value {
         serde_json::from_str(&playground.read(&format!("{folder}/run.json"))).expect("it is JSON")
     };
+    // And the same once more from the caches, by two threads.
+    playground.mine(&["run", "--threads", "2", "--out", "again", "--quiet"]).succeeded();
     for part in ["ingredients", "results"] {
-        let [one, three] = ["one", "three"].map(|folder| recorded(folder)[part].clone());
-        assert!(one.is_object() && one == three, "{part}: {one} {three}");
+        let [one, three, again] = ["one", "three", "again"].map(|folder| recorded(folder)[part].clone());
+        assert!(one.is_object() && one == three && one == again, "{part}: {one} {three} {again}");
+    }
+    assert!(recorded("one")["results"]["specs"].is_string());
+}
+
+/// The digest of specs covers what an emitter wrote, and nothing of what no emitter did.
+#[test]
+fn other_specs_have_another_digest() {
+    let playground = Playground::new();
+    let results = |further: &[&str], out: &str| {
+        playground.mine(&[&["run", "--quiet", "--out", out], further].concat()).succeeded();
+        let record: Value = serde_json::from_str(&playground.read(&format!("{out}/run.json"))).expect("it is JSON");
+        record["results"].clone()
+    };
+    let neutral = results(&[], "neutral");
+    let both = results(&["--emit", "emit-neutral-spec,emit-nn-gpt"], "both");
+    for part in ["closures", "bundles", "decisions"] {
+        assert_eq!(neutral[part], both[part], "{part}");
+    }
+    for part in ["specs", "sha256"] {
+        assert!(neutral[part].is_string() && neutral[part] != both[part], "{part}");
     }
 }
 

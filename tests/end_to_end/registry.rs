@@ -123,7 +123,7 @@ fn a_plugin_goes_from_its_author_to_a_project() {
         "{}",
         refused.stderr
     );
-    assert!(plugin(&playground, &["check", "vendored"]).ended(1).stderr.contains("is not what the index means"));
+    assert!(plugin(&playground, &["check", "vendored"]).ended(1).stdout.contains("is not what the index means"));
 
     plugin(&playground, &["remove", "shim-acme"]).succeeded();
     assert!(!playground.read("netquarry.toml").contains("shim-acme"));
@@ -144,4 +144,118 @@ fn what_nobody_vouches_for_has_to_be_allowed() {
     assert_eq!(locked(&playground)["unsigned"].as_bool(), Some(true));
     let unknown = plugin(&playground, &["add", "mime"]).ended(2);
     assert!(unknown.stderr.contains("did you mean `mine`?"), "{}", unknown.stderr);
+}
+
+/// The findings of `plugin check`: severity, place and what.
+fn findings(run: &Run) -> Vec<(String, String, String)> {
+    let checked = run.json();
+    let findings = checked["findings"].as_array().expect("a list").iter();
+    let word = |finding: &serde_json::Value, key: &str| finding[key].as_str().expect("a text").to_owned();
+    findings.map(|finding| (word(finding, "severity"), word(finding, "place"), word(finding, "what"))).collect()
+}
+
+#[test]
+fn a_plugin_is_checked_as_a_registry_would() {
+    let playground = Playground::new();
+    plugin(&playground, &["new", "mine", "--kind", "spec-emitter"]).succeeded();
+    let check = |further: &[&str]| plugin(&playground, &[&["check", "mine", "--format", "json"], further].concat());
+    let errors = |run: &Run| -> Vec<(String, String)> {
+        let errors = findings(run).into_iter().filter(|(severity, ..)| severity == "error");
+        errors.map(|(_, place, what)| (place, what)).collect()
+    };
+    // Its manifest has a licence, and nobody has said yet where its source is.
+    let found = errors(&check(&[]).ended(1));
+    assert!(matches!(&found[..], [(place, _)] if place == "repository"), "{found:?}");
+    let repository = ["--repository", "https://example.org/mine"];
+    let checked = check(&repository).succeeded();
+    assert_eq!(checked.json()["plugin"]["license"], "MIT OR Apache-2.0");
+    assert_eq!(checked.json()["plugin"]["cases"], 1);
+    let readme =
+        findings(&checked).iter().any(|(severity, place, _)| severity == "warning" && place == "mine/README.md");
+    assert_eq!(readme, !playground.path("mine/README.md").exists());
+    let found = errors(&check(&[&repository[..], &["--license", "Mine"]].concat()).ended(1));
+    assert!(matches!(&found[..], [(place, what)] if place == "license" && what.contains("Mine")), "{found:?}");
+
+    let published = ["publish", "mine", "--registry", "registry", "--license", "MIT"];
+    plugin(&playground, &[&published[..], &repository].concat()).succeeded();
+    let against = [&repository[..], &["--registry", "registry"]].concat();
+    check(&against).succeeded();
+    // The same version with other bytes, an older one, and one that is no version.
+    let example = fs::read_dir(playground.path("mine/examples")).expect("it has some").next().expect("one");
+    let example = format!("mine/examples/{}", example.expect("it is listed").file_name().to_string_lossy());
+    let as_written = playground.read(&example);
+    playground.write(&example, &format!("{as_written}\n"));
+    let found = errors(&check(&against).ended(1));
+    assert!(matches!(&found[..], [(place, what)] if place == "version" && what.contains("other bytes")), "{found:?}");
+    let manifest = playground.read("mine/Cargo.toml");
+    playground.write("mine/Cargo.toml", &manifest.replace("version = \"0.1.0\"", "version = \"0.0.9\""));
+    let found = errors(&check(&against).ended(1));
+    assert!(matches!(&found[..], [(place, what)] if place == "version" && what.contains("0.1.0")), "{found:?}");
+    playground.write("mine/Cargo.toml", &manifest);
+
+    // A case that gives something else, and what does not build at all.
+    let mut changed: serde_json::Value = serde_json::from_str(&as_written).expect("an example is JSON");
+    changed["output"]["files"] = serde_json::json!({"other.json": ["{}"]});
+    playground.write(&example, &changed.to_string());
+    let found = errors(&check(&repository).ended(1));
+    assert!(matches!(&found[..], [(place, _)] if place.starts_with("example ")), "{found:?}");
+    playground.write("mine/src/lib.rs", "nothing");
+    let found = errors(&check(&repository).ended(1));
+    assert!(matches!(&found[..], [(place, what)] if place == "mine" && what.contains("does not build")), "{found:?}");
+    plugin(&playground, &["check", "nowhere"]).ended(2);
+    plugin(&playground, &["check", "nowhere.wasm"]).ended(2);
+}
+
+#[test]
+fn the_programs_own_plugins_answer_as_their_packs_say() {
+    let playground = Playground::new();
+    let verified = plugin(&playground, &["verify", "--first-party", "--format", "json"]).succeeded().json();
+    let verified = verified.as_array().expect("a list");
+    assert!(verified.iter().any(|plugin| plugin["name"] == "shim-timm"), "{verified:?}");
+    assert!(verified.iter().all(|plugin| plugin["cases"].as_u64() > Some(0)), "{verified:?}");
+}
+
+#[test]
+fn a_lock_that_is_to_stay_has_to_have_what_is_ordered() {
+    let playground = Playground::new();
+    write_repository(&playground);
+    plugin(&playground, &["new", "mine", "--kind", "discovery-rule"]).succeeded();
+    let published = ["publish", "mine", "--registry", "registry", "--license", "MIT", "--repository", "."];
+    plugin(&playground, &published).succeeded();
+    let registry =
+        "corpus = \"acme.json\"\n[[registries]]\nname = \"own\"\nlocation = \"registry\"\nallow-unsigned = true\n";
+    playground.write("netquarry.toml", registry);
+    // Nothing is ordered but what the program has.
+    let discover = |further: &[&str]| playground.netquarry(&[&["discover", "--quiet"], further].concat());
+    discover(&["--locked"]).succeeded();
+    let refused = plugin(&playground, &["add", "mine", "--locked"]).ended(2);
+    assert!(refused.stderr.contains("changes netquarry.lock"), "{}", refused.stderr);
+    plugin(&playground, &["add", "mine"]).succeeded();
+    discover(&["--locked"]).succeeded();
+    let lock = playground.read("netquarry.lock");
+
+    // What is pinned and not ordered, also where a variable asks for it.
+    let ordered = playground.read("netquarry.toml");
+    playground.write("netquarry.toml", registry);
+    let mut command = playground.command(&["discover", "--quiet"]);
+    let unwanted = Run::of(command.env("NETQUARRY_LOCKED", "1")).ended(2);
+    assert!(unwanted.stderr.contains("`mine` is locked and nobody wants it"), "{}", unwanted.stderr);
+    let mut command = playground.command(&["discover", "--quiet"]);
+    Run::of(command.env("NETQUARRY_LOCKED", "0")).succeeded();
+    // The command line may ask for something else; what the file orders is still wanted.
+    playground.write("netquarry.toml", &ordered);
+    discover(&["--locked", "--discover", "discover-nn-module"]).succeeded();
+
+    // What is ordered and not pinned, with a lock and without any.
+    playground.write("netquarry.lock", "format = 1\n");
+    let missing = discover(&["--locked"]).ended(2);
+    assert!(missing.stderr.contains("netquarry plugin add mine"), "{}", missing.stderr);
+    assert!(plugin(&playground, &["update", "--locked"]).ended(2).stderr.contains("changes netquarry.lock"));
+    fs::remove_file(playground.path("netquarry.lock")).expect("it was written");
+    let missing = discover(&["--locked"]).ended(2);
+    assert!(missing.stderr.contains("There is no"), "{}", missing.stderr);
+    assert!(!playground.path("netquarry.lock").exists());
+    playground.write("netquarry.lock", &lock);
+    discover(&["--locked"]).succeeded();
+    assert_eq!(playground.read("netquarry.lock"), lock);
 }

@@ -5,6 +5,8 @@
 pub struct EmbeddedComponent {
     pub name: &'static str,
     pub bytes: &'static [u8],
+    /// The text of its golden pack, as it lies beside its source; `None` where none lies there.
+    pub golden: Option<&'static str>,
 }
 
 static COMPONENTS: &[EmbeddedComponent] = include!(concat!(env!("OUT_DIR"), "/first_party.rs"));

@@ -30,6 +30,7 @@ mod sections;
 mod shim;
 mod source_files;
 mod tape;
+pub mod toolchain;
 
 pub use crate::cost::{Cost, CostEntry, Meter};
 pub use crate::dedup::DedupStrategy;

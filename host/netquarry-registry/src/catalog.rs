@@ -11,7 +11,7 @@ use reqwest::Url;
 use crate::cache::Cache;
 use crate::files::read_bounded;
 use crate::index::{Index, IndexedPlugin};
-use crate::name::FIRST_PARTY;
+use crate::name::{FIRST_PARTY, is_first_party};
 use crate::notice::{Notice, Notify};
 use crate::parse::{IndexError, parse, parse_first_party};
 use crate::settings::{Registries, Registry};
@@ -147,13 +147,17 @@ impl<'a> Catalog<'a> {
         self.shelves.iter().find(|shelf| shelf.registry.name == registry)
     }
 
-    /// The registries in which a name is looked up: where some claim it by a prefix only those, else those without
-    /// prefixes.
+    /// The registries in which a name is looked up. What the program has itself is looked up nowhere else: a run takes such
+    /// a name from the program, whatever the registries say. Of any other name, where some claim it by a prefix only those,
+    /// else those without prefixes.
     pub(crate) fn asked_for(&self, name: &str) -> impl Iterator<Item = &Shelf> {
+        let is_own = is_first_party(name);
         let claimed = self.shelves.iter().any(|shelf| shelf.registry.claims(name));
-        self.shelves
-            .iter()
-            .filter(move |shelf| if claimed { shelf.registry.claims(name) } else { shelf.registry.prefixes.is_empty() })
+        self.shelves.iter().filter(move |Shelf { registry, .. }| match (is_own, claimed) {
+            (true, _) => registry.name == FIRST_PARTY,
+            (false, true) => registry.claims(name),
+            (false, false) => registry.prefixes.is_empty(),
+        })
     }
 
     /// The keys that sign the versions of a registry.

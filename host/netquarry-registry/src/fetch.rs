@@ -239,12 +239,17 @@ fn embedded(name: &str, wanted: &Wanted<'_>) -> Result<Vec<u8>, FetchError> {
     let found = first_party().iter().find(|component| component.name == name);
     let failure = |why: String| FetchError::Nowhere { what: wanted.what.clone(), failures: vec![why] };
     let component = found.ok_or_else(|| failure(format!("this program has no component `{name}`; lock anew")))?;
-    wanted.pin.check(component.bytes).map_err(|why| {
+    let (what, bytes) = match wanted.content {
+        Content::Component => ("component", Some(component.bytes)),
+        Content::GoldenPack => ("golden pack", component.golden.map(str::as_bytes)),
+    };
+    let bytes = bytes.ok_or_else(|| failure(format!("this program has no {what} of `{name}`")))?;
+    wanted.pin.check(bytes).map_err(|why| {
         failure(format!(
-            "the component in this program is another one: {why}; lock anew, or use the program it was locked with"
+            "the {what} in this program is another one: {why}; lock anew, or use the program it was locked with"
         ))
     })?;
-    Ok(component.bytes.to_vec())
+    Ok(bytes.to_vec())
 }
 
 /// Keys in the project's configuration hold for what is locked already: one that was taken away vouches for nothing.

@@ -14,7 +14,8 @@ use crate::oci::OciReference;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Location {
-    /// In the program itself, by name. Only in the first-party registry.
+    /// In the program itself, by name. Only in the first-party registry; in its repository a golden pack is the file
+    /// `golden.json` in the folder of the plugin.
     Embedded(String),
     /// A path, relative to the registry's file and inside of its folder. Of a registry at a URL it is relative to that.
     File(String),

@@ -1,5 +1,6 @@
 //! What plugins and registries may be called.
 
+use netquarry_plugin::first_party;
 use semver::VersionReq;
 
 const LONGEST: usize = 64;
@@ -18,6 +19,11 @@ pub fn check_name(name: &str) -> Result<(), String> {
         return Err(format!("{name:?} is not a name: {why}"));
     }
     Ok(())
+}
+
+/// Whether a plugin of the program itself has this name. No registry can give it to another one.
+pub fn is_first_party(name: &str) -> bool {
+    first_party().iter().any(|component| component.name == name)
 }
 
 /// `NAME` or `NAME@REQUIREMENT`: what somebody wants.

@@ -114,22 +114,26 @@ fn version_place(name: &str, number: usize, field: &str) -> String {
 }
 
 /// What holds of a plugin apart from its versions.
-pub(crate) fn check_plugin(plugin: &IndexedPlugin) -> Result<(), Fault<&'static str>> {
+fn check_plugin(plugin: &IndexedPlugin) -> Result<(), Fault<&'static str>> {
+    plugin_faults(plugin).into_iter().next().map_or(Ok(()), Err)
+}
+
+/// All in which a plugin, apart from its versions, is not what has to hold of it.
+pub(crate) fn plugin_faults(plugin: &IndexedPlugin) -> Vec<Fault<&'static str>> {
+    let mut faults = Vec::new();
     if plugin.summary.trim().is_empty() || plugin.summary.contains(char::is_control) {
-        return Err(("summary", "a summary is one line of text".to_owned()));
+        faults.push(("summary", "a summary is one line of text".to_owned()));
     }
     if let Err(error) = spdx::Expression::parse(&plugin.license) {
         let why =
             format!("{:?} is not an SPDX expression ({}), such as MIT OR Apache-2.0", plugin.license, error.reason);
-        return Err(("license", why));
+        faults.push(("license", why));
     }
     if plugin.repository.trim().is_empty() || plugin.repository.contains(char::is_control) {
-        return Err(("repository", "a repository is a URL, or `.`".to_owned()));
+        faults.push(("repository", "a repository is a URL, or `.`".to_owned()));
     }
-    match &plugin.folder {
-        Some(folder) => check_path(folder).map_err(|why| ("folder", why)),
-        None => Ok(()),
-    }
+    faults.extend(plugin.folder.as_deref().and_then(|folder| check_path(folder).err()).map(|why| ("folder", why)));
+    faults
 }
 
 /// What holds of a version in any registry.

@@ -16,7 +16,7 @@ use crate::files::write_whole;
 use crate::index::{FILE_NAME, GoldenPack, Index, IndexKey, IndexedPlugin, IndexedVersion, Permission};
 use crate::location::Location;
 use crate::name::{FIRST_PARTY, check_name};
-use crate::parse::{IndexError, check_plugin, check_version, parse};
+use crate::parse::{IndexError, check_version, parse, plugin_faults};
 use crate::resolve::accepts;
 use crate::trust::{PublicKey, Subject, Trust, TrustError, verify};
 
@@ -119,8 +119,10 @@ pub fn init(folder: &Path, name: &str, keys: Vec<IndexKey>) -> Result<Index, Pub
 /// If the version is not as the format has it, is there with other content, or is not signed as the registry wants it.
 /// Then nothing has changed.
 pub fn publish(folder: &Path, submission: &Submission<'_>, order: Order) -> Result<Published, PublishError> {
-    let (plugin, version) = entries(submission)?;
-    let shown = format!("{} {}", submission.name, submission.version);
+    let (plugin, version) = entries(submission);
+    if let Some(refusal) = faults(submission, &plugin, &version).into_iter().next() {
+        return Err(refusal);
+    }
     let _lock = FolderLock::take(folder)?;
     let mut index = read_or_new(folder)?;
     let keys = index.keys.iter().map(|key| PublicKey::parse(&key.key).expect("the index was checked"));
@@ -129,15 +131,9 @@ pub fn publish(folder: &Path, submission: &Submission<'_>, order: Order) -> Resu
     verify(subject, submission.signature, &keys, Trust::AllowUnsigned)?;
 
     let listed = index.plugins.entry(submission.name.to_owned()).or_insert_with(|| plugin.clone());
-    if listed.kind != plugin.kind {
-        let (name, published, found) = (submission.name.to_owned(), listed.kind, plugin.kind);
-        return Err(PublishError::OtherKind { name, published, found });
-    }
-    let parsed = |version: &IndexedVersion| Version::parse(&version.version).expect("the version was checked");
-    match listed.versions.binary_search_by_key(&parsed(&version), parsed) {
+    match place(listed, submission, &version, order)? {
         Ok(position) => {
             let there = &mut listed.versions[position];
-            same_content(&shown, there, &version)?;
             if there.signature.is_some() || version.signature.is_none() {
                 return Ok(Published::AlreadyThere);
             }
@@ -146,10 +142,6 @@ pub fn publish(folder: &Path, submission: &Submission<'_>, order: Order) -> Resu
             Ok(Published::Signed)
         }
         Err(position) => {
-            let newest = listed.versions.last().filter(|_| position < listed.versions.len());
-            if let (Some(newest), Order::NewestOnly) = (newest, order) {
-                return Err(PublishError::NotNewer { plugin: shown, newest: newest.version.clone() });
-            }
             lay(folder, &version, submission)?;
             let is_newest = position == listed.versions.len();
             listed.versions.insert(position, version);
@@ -162,6 +154,27 @@ pub fn publish(folder: &Path, submission: &Submission<'_>, order: Order) -> Resu
             Ok(Published::New)
         }
     }
+}
+
+/// Why [`publish`] would refuse a version whatever it is signed with: all that is wrong with it and, of a registry, why it has
+/// no place there. Nothing is written.
+///
+/// # Errors
+/// If the registry in `folder` cannot be read.
+pub fn refusals(
+    submission: &Submission<'_>,
+    folder: Option<&Path>,
+    order: Order,
+) -> Result<Vec<PublishError>, PublishError> {
+    let (plugin, version) = entries(submission);
+    let mut refusals = faults(submission, &plugin, &version);
+    let index = folder.map(read).transpose()?;
+    let listed = index.as_ref().and_then(|index| index.plugins.get(submission.name));
+    // Without a version there is no order in which it could have a place.
+    if let Some(listed) = listed.filter(|_| Version::parse(submission.version).is_ok()) {
+        refusals.extend(place(listed, submission, &version, order).err());
+    }
+    Ok(refusals)
 }
 
 /// Marks a version as one that nobody should use, and says why.
@@ -197,20 +210,12 @@ fn set_yanked(folder: &Path, name: &str, version: &str, yanked: Option<String>) 
     write(folder, &index)
 }
 
-/// The two entries that a version makes, of which everything holds that the format promises.
-fn entries(submission: &Submission<'_>) -> Result<(IndexedPlugin, IndexedVersion), PublishError> {
-    let shown = || format!("{} {}", submission.name, submission.version);
-    let field = |field, why| PublishError::Field { plugin: shown(), field, why };
-    check_name(submission.name).map_err(|why| field("name", why))?;
+/// The two entries that a version makes.
+fn entries(submission: &Submission<'_>) -> (IndexedPlugin, IndexedVersion) {
     let path = |ending: &str| {
         let name = submission.name;
         Location::File(format!("plugins/{name}/{name}-{}{ending}", submission.version))
     };
-    for (what, bytes) in [("component", Some(submission.component)), ("golden pack", submission.golden)] {
-        if bytes.is_some_and(|bytes| bytes.is_empty() || bytes.len() as u64 > SIZE_LIMIT) {
-            return Err(field(what, format!("it has from 1 to {SIZE_LIMIT} bytes")));
-        }
-    }
     let pin = Pin::of(submission.component);
     let golden = submission.golden.map(|golden| {
         let Pin { sha256, size } = Pin::of(golden);
@@ -238,15 +243,58 @@ fn entries(submission: &Submission<'_>) -> Result<(IndexedPlugin, IndexedVersion
         folder: None,
         versions: Vec::new(),
     };
-    check_plugin(&plugin).map_err(|(place, why)| field(place, why))?;
-    check_version(&version).map_err(|(place, why)| field(place, why))?;
-    let built = api_version::read(submission.component)
-        .map_err(|source| PublishError::Component { plugin: shown(), source })?;
-    let wit = VersionReq::parse(submission.wit).expect("just checked");
-    if !accepts(&wit, built) {
-        return Err(PublishError::Wit { plugin: shown(), built, wit: submission.wit.to_owned() });
+    (plugin, version)
+}
+
+/// In what the entries of a version are not what the format promises, or its component is none for them. Without faults its
+/// version is one that can be ordered.
+fn faults(submission: &Submission<'_>, plugin: &IndexedPlugin, version: &IndexedVersion) -> Vec<PublishError> {
+    let shown = || format!("{} {}", submission.name, submission.version);
+    let field = |field, why| PublishError::Field { plugin: shown(), field, why };
+    let mut faults = Vec::new();
+    faults.extend(check_name(submission.name).err().map(|why| field("name", why)));
+    for (what, bytes) in [("component", Some(submission.component)), ("golden pack", submission.golden)] {
+        if bytes.is_some_and(|bytes| bytes.is_empty() || bytes.len() as u64 > SIZE_LIMIT) {
+            faults.push(field(what, format!("it has from 1 to {SIZE_LIMIT} bytes")));
+        }
     }
-    Ok((plugin, version))
+    faults.extend(plugin_faults(plugin).into_iter().map(|(place, why)| field(place, why)));
+    faults.extend(check_version(version).err().map(|(place, why)| field(place, why)));
+    match (api_version::read(submission.component), VersionReq::parse(submission.wit)) {
+        (Err(source), _) => faults.push(PublishError::Component { plugin: shown(), source }),
+        (Ok(built), Ok(wit)) if !accepts(&wit, built) => {
+            faults.push(PublishError::Wit { plugin: shown(), built, wit: submission.wit.to_owned() });
+        }
+        // A requirement that is none is among the faults of the version.
+        (Ok(_), _) => {}
+    }
+    faults
+}
+
+/// Where a version stands among those of a plugin: `Ok` where it is there already, `Err` where it belongs.
+fn place(
+    listed: &IndexedPlugin,
+    submission: &Submission<'_>,
+    version: &IndexedVersion,
+    order: Order,
+) -> Result<Result<usize, usize>, PublishError> {
+    let shown = format!("{} {}", submission.name, submission.version);
+    if listed.kind != submission.kind {
+        let (name, published, found) = (submission.name.to_owned(), listed.kind, submission.kind);
+        return Err(PublishError::OtherKind { name, published, found });
+    }
+    let parsed = |version: &IndexedVersion| Version::parse(&version.version).expect("the version was checked");
+    let place = listed.versions.binary_search_by_key(&parsed(version), parsed);
+    match place {
+        Ok(position) => same_content(&shown, &listed.versions[position], version)?,
+        Err(position) => {
+            let newest = listed.versions.last().filter(|_| position < listed.versions.len());
+            if let (Some(newest), Order::NewestOnly) = (newest, order) {
+                return Err(PublishError::NotNewer { plugin: shown, newest: newest.version.clone() });
+            }
+        }
+    }
+    Ok(place)
 }
 
 /// Whether a version that is there is the one to publish. Its signature is no part of that: two of the same bytes differ.

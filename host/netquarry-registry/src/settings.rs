@@ -18,7 +18,7 @@ pub struct RegistrySettings {
     /// The URL or the path of a `registry.json`, or of the folder that holds one.
     pub location: String,
     /// Not empty: only plugins whose names start with one of these are looked up here, and they are looked up in no
-    /// registry that does not claim them.
+    /// registry that does not claim them. The names of the program's own plugins cannot be claimed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prefixes: Vec<String>,
     /// Tried in turn where the location does not answer. Digests hold all the same.

@@ -253,6 +253,13 @@ pub struct PluginOrder {
     pub emit: Vec<String>,
 }
 
+impl PluginOrder {
+    /// The names and paths in all of the lists.
+    pub fn names(&self) -> impl Iterator<Item = &String> {
+        [&self.discover, &self.shims, &self.dedup, &self.emit].into_iter().flatten()
+    }
+}
+
 impl Default for PluginOrder {
     fn default() -> Self {
         let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
@@ -373,6 +380,10 @@ pub struct Settings {
     pub configuration_path: Option<PathBuf>,
     /// Its folder, in which the lock lies too; else the working folder.
     pub project_dir: PathBuf,
+    /// The lock has to have what is ordered, and stays as it is.
+    pub locked: bool,
+    /// The plugins that the configuration file orders, whatever the command line asks for in their place.
+    pub configured_plugins: PluginOrder,
     /// Somebody asked for the emitters.
     pub emitters_were_asked_for: bool,
     /// What plugins may do, by plugin name.
@@ -445,6 +456,8 @@ impl Settings {
             plugins: plugin_order(pipeline, file),
             registries: configuration.registries.clone(),
             configuration_path: file.path.clone(),
+            locked: global.locked,
+            configured_plugins: configuration.plugins.clone(),
             project_dir: file.path.as_deref().and_then(Path::parent).unwrap_or(Path::new("")).to_owned(),
             emitters_were_asked_for: !pipeline.corpus.emit.is_empty()
                 || configuration.plugins.emit != PluginOrder::default().emit,

@@ -169,6 +169,7 @@ macro_rules! as_told {
 }
 
 as_told!(
+    netquarry_plugin::toolchain::ToolchainError,
     netquarry_registry::catalog::CatalogError,
     netquarry_registry::fetch::FetchError,
     netquarry_registry::lock::LockError,

@@ -9,7 +9,7 @@ use netquarry_registry::catalog::Network::{Offline, Online};
 use netquarry_registry::index::{Index, IndexKey};
 use netquarry_registry::lock::Lock;
 use netquarry_registry::parse::parse;
-use netquarry_registry::publish::{Order, Published, Submission, init, publish, unyank, yank};
+use netquarry_registry::publish::{Order, Published, Submission, init, publish, refusals, unyank, yank};
 use netquarry_registry::settings::RegistrySettings;
 use netquarry_registry::trust::Trust::{AllowUnsigned, SignedOnly};
 use netquarry_registry::trust::Voucher;
@@ -256,4 +256,40 @@ fn vendoring_never_overwrites_another_registry() {
     let result = project.with(&[], Online, |catalog| vendor(catalog, &Lock::default(), folder.path()));
     assert!(result.expect_err("it is refused").to_string().contains("choose another folder"));
     assert_eq!(fs::read(folder.path().join("registry.json")).unwrap(), before);
+}
+
+#[test]
+fn what_would_be_refused_is_told_at_once_and_nothing_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let bytes = component("a");
+    let told = |submission: &Submission<'_>, registry: Option<&Path>| -> Vec<String> {
+        let refusals = refusals(submission, registry, Order::NewestOnly).expect("the registry can be read");
+        refusals.iter().map(ToString::to_string).collect()
+    };
+    let good = submission("shim-a", "1.0.0", &bytes);
+    assert_eq!(told(&good, None), [""; 0]);
+    let bad = Submission { summary: "", license: "Mine", version: "one", repository: " ", ..good.clone() };
+    let fields = told(&bad, None);
+    for (text, field) in fields.iter().zip(["summary", "license", "repository", "version"]) {
+        assert!(text.contains(&format!("its {field}: ")), "{text}");
+    }
+    assert_eq!(fields.len(), 4);
+
+    publish(folder.path(), &good, Order::NewestOnly).unwrap();
+    let before = fs::read(folder.path().join("registry.json")).unwrap();
+    let others = component("b");
+    let changed = Submission { component: &others, ..good.clone() };
+    for (submission, why) in [
+        (changed.clone(), "with other bytes"),
+        (Submission { version: "0.9.0", ..changed }, "is not newer than 1.0.0"),
+        (Submission { kind: Kind::SpecEmitter, ..good.clone() }, "choose another name"),
+    ] {
+        let refusals = told(&submission, Some(folder.path()));
+        assert!(matches!(&refusals[..], [text] if text.contains(why)), "{refusals:?}");
+        let refused = publish(folder.path(), &submission, Order::NewestOnly).expect_err("it is refused");
+        assert_eq!([refused.to_string()], refusals[..]);
+    }
+    assert_eq!(told(&good, Some(folder.path())), [""; 0]);
+    assert_eq!(fs::read(folder.path().join("registry.json")).unwrap(), before);
+    assert!(refusals(&good, Some(&folder.path().join("nowhere")), Order::Any).is_err());
 }

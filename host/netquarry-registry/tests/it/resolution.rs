@@ -95,14 +95,34 @@ fn unknown_names_get_suggestions() {
 #[test]
 fn the_first_registry_wins_and_the_others_are_named() {
     let (first, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    publish_plain(first.path(), "dedup-exact", "0.0.1");
-    publish_plain(second.path(), "dedup-exact", "9.0.0");
+    publish_plain(first.path(), "dedup-acme", "0.0.1");
+    publish_plain(second.path(), "dedup-acme", "9.0.0");
     let settings = [folder_settings("first", first.path()), folder_settings("second", second.path())];
     let project = Project::new();
-    assert_eq!(resolve(&project, &settings, "dedup-exact").as_deref(), Ok("first 0.0.1"));
-    let others = vec!["second".to_owned(), "netquarry".to_owned()];
-    let (name, taken) = ("dedup-exact".to_owned(), "first".to_owned());
+    assert_eq!(resolve(&project, &settings, "dedup-acme").as_deref(), Ok("first 0.0.1"));
+    let others = vec!["second".to_owned()];
+    let (name, taken) = ("dedup-acme".to_owned(), "first".to_owned());
     assert_eq!(*project.notices.borrow(), [Notice::AlsoIn { name, taken, others }]);
+}
+
+/// Neither a claim nor an entry takes a name from the program: a run would load the program's own under it.
+#[test]
+fn a_name_of_the_programs_own_is_looked_up_in_the_program_only() {
+    let folder = tempfile::tempdir().unwrap();
+    publish_plain(folder.path(), "shim-timm", "9.0.0");
+    publish_plain(folder.path(), "shim-acme", "9.0.0");
+    let open = folder_settings("open", folder.path());
+    let claiming =
+        RegistrySettings { prefixes: vec!["shim-".to_owned()], ..folder_settings("claiming", folder.path()) };
+    for settings in [&[open][..], &[claiming][..]] {
+        let (project, name) = (Project::new(), &settings[0].name);
+        assert_eq!(resolve(&project, settings, "shim-timm").as_deref(), Ok("netquarry 0.1.0"));
+        assert_eq!(resolve(&project, settings, "shim-acme"), Ok(format!("{name} 9.0.0")));
+        project.with(settings, Online, |catalog| {
+            let found = catalog.search("timm").unwrap();
+            assert_eq!(found.iter().map(|listed| listed.registry).collect::<Vec<_>>(), ["netquarry"]);
+        });
+    }
 }
 
 /// A public registry that offers a newer version of a private name is not even asked.

@@ -9,6 +9,7 @@ mod register;
 
 use std::path::PathBuf;
 
+use clap::builder::FalseyValueParser;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser};
 
@@ -20,9 +21,9 @@ pub use commands::{
 pub use export::{DatasetArguments, ExportCommand, LibraryInput, SbomArguments, TableArguments, VerifyArguments};
 pub use pipeline::{CorpusArguments, IndexChoice, LevelChoice, PipelineArguments, PluginOption, SourceOverride};
 pub use plugin::{
-    KindName, PluginAddArguments, PluginBuildArguments, PluginCommand, PluginDiffArguments, PluginInitArguments,
-    PluginKeygenArguments, PluginNewArguments, PluginPackArguments, PluginPublishArguments, PluginReplayArguments,
-    PluginTestArguments, PluginUpdateArguments, PluginVerifyArguments, PluginYankArguments,
+    KindName, PluginAddArguments, PluginBuildArguments, PluginCheckArguments, PluginCommand, PluginDiffArguments,
+    PluginInitArguments, PluginKeygenArguments, PluginNewArguments, PluginPackArguments, PluginPublishArguments,
+    PluginReplayArguments, PluginTestArguments, PluginUpdateArguments, PluginVerifyArguments, PluginYankArguments,
 };
 pub use register::RegisterArguments;
 
@@ -86,6 +87,11 @@ pub struct GlobalArguments {
     /// The configuration file [default: netquarry.toml in this folder or one above].
     #[arg(long, global = true, value_name = "FILE", env = "NETQUARRY_CONFIG")]
     pub config: Option<PathBuf>,
+
+    /// Let netquarry.lock be as it is: where it does not have the plugins that netquarry.toml orders, all of them and no
+    /// others, no plugin runs.
+    #[arg(long, global = true, env = "NETQUARRY_LOCKED", value_parser = FalseyValueParser::new())]
+    pub locked: bool,
 
     /// Ignore configuration files.
     #[arg(long, global = true, conflicts_with = "config")]

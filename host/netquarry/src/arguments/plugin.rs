@@ -57,12 +57,8 @@ pub enum PluginCommand {
     Publish(PluginPublishArguments),
     /// Say that nobody should use a version any more, and why; who has pinned it keeps it, and is told.
     Yank(PluginYankArguments),
-    /// Check every file in the folder of a registry against its index.
-    #[command(after_help = PLUGIN_CHECK)]
-    Check {
-        #[arg(value_name = "REGISTRY", value_hint = ValueHint::DirPath)]
-        folder: PathBuf,
-    },
+    /// Check a plugin as a registry would before it is published, or every file of a registry against its index.
+    Check(PluginCheckArguments),
     /// Make a pair of minisign keys to sign versions with.
     Keygen(PluginKeygenArguments),
 }
@@ -121,6 +117,7 @@ Examples:
 const PLUGIN_VERIFY: &str = "\
 Examples:
   netquarry plugin verify
+  netquarry plugin verify --first-party
   netquarry plugin verify dist/shim-acme-0.1.0.wasm dist/shim-acme-0.1.0.golden.json
 
 Exit status: 0 every case gives what the pack says; 1 some do not; 2 it cannot be loaded.";
@@ -193,9 +190,14 @@ Examples:
 
 const PLUGIN_CHECK: &str = "\
 Examples:
+  netquarry plugin check shim-acme --license MIT --registry ../registry
+  netquarry plugin check dist/shim-acme-0.1.0.wasm --license MIT --repository https://example.org/shim-acme
   netquarry plugin check ../registry
 
-Exit status: 0 all is as the index says; 1 something is not; 2 it is no registry.";
+A plugin has to build and to describe itself, with a summary, a licence, a repository and a version that the registry can
+take; to carry an example; to pass its examples and fixtures, and inputs that no author thinks of, twice alike.
+
+Exit status: 0 there are no errors, warnings at most; 1 there are; 2 it is neither a plugin nor a registry.";
 
 const PLUGIN_KEYGEN: &str = "\
 Examples:
@@ -352,6 +354,30 @@ pub struct PluginPublishArguments {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = PLUGIN_CHECK)]
+pub struct PluginCheckArguments {
+    /// The folder with a plugin's source, a component, or the folder of a registry.
+    #[arg(value_name = "DIR|FILE.wasm|REGISTRY", default_value = ".", value_hint = ValueHint::AnyPath)]
+    pub target: PathBuf,
+
+    /// The folder of the registry that is to have the plugin: is its version a new one there?
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub registry: Option<PathBuf>,
+
+    /// The SPDX expression of the plugin's licence [default: what Cargo.toml or pyproject.toml says].
+    #[arg(long, value_name = "EXPRESSION")]
+    pub license: Option<String>,
+
+    /// Where the source of the plugin is [default: what Cargo.toml or pyproject.toml says].
+    #[arg(long, value_name = "URL")]
+    pub repository: Option<String>,
+
+    /// Do not use the network.
+    #[arg(long)]
+    pub offline: bool,
+}
+
+#[derive(Debug, Args)]
 #[command(after_help = PLUGIN_YANK)]
 pub struct PluginYankArguments {
     pub name: String,
@@ -389,6 +415,10 @@ pub struct PluginVerifyArguments {
     /// Its golden pack.
     #[arg(value_name = "FILE.golden.json", value_hint = ValueHint::FilePath)]
     pub golden: Option<PathBuf>,
+
+    /// Run the packs of all plugins of the program itself.
+    #[arg(long, conflicts_with = "component")]
+    pub first_party: bool,
 }
 
 #[derive(Debug, Args)]

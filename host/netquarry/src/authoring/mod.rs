@@ -4,6 +4,7 @@ pub mod build;
 pub mod cases;
 mod componentize;
 pub mod project;
+pub mod review;
 pub mod scaffold;
 mod sdk;
 pub mod trial;

@@ -15,7 +15,7 @@ use super::for_sources::ForSources;
 use super::plugins::report_failures;
 use crate::environment::Environment;
 use crate::findings::{Findings, is_promoted, is_removed};
-use crate::library::folder::{Content, Files};
+use crate::library::folder::{Content, Files, SPECS};
 use crate::library::records::Records;
 use crate::library::required::{Known, KnownSource};
 use crate::library::{manifest, notice, required};
@@ -70,7 +70,7 @@ pub fn files<'a>(context: &'a Context<'_>, library: &Library<'a, '_>) -> Result<
     add(report::FILE_NAME.to_owned(), report::html(&page));
 
     for emitter in library.emitters {
-        let folder = format!("specs/{}", emitter.all().plugin().name);
+        let folder = format!("{SPECS}{}", emitter.all().plugin().name);
         let mut folder = EmitterFolder { path: folder, spool, files: &mut files, appended: BTreeMap::new() };
         let mut emission = emitter.all().start();
         let mut kept = records.whole_where(is_kept).peekable();

@@ -41,6 +41,7 @@ pub struct NamedPlugin {
 impl Plugins {
     /// Loads everything that the settings name. `asked_by_corpus` is the discovery rule that the corpus wants.
     pub fn load(settings: &Settings, asked_by_corpus: Option<&str>, console: &Console) -> Result<Self, Problem> {
+        registries::hold_to_lock(settings)?;
         let host = host(settings)?;
         let order = &settings.plugins;
         let discovery = discovery_order(settings, asked_by_corpus);
@@ -83,6 +84,7 @@ impl Plugins {
 
     /// The deduplication strategies alone.
     pub fn load_dedup(settings: &Settings) -> Result<Vec<DedupStrategy>, Problem> {
+        registries::hold_to_lock(settings)?;
         let host = host(settings)?;
         let strategy = |name: &String| {
             let named = load(settings, &host, name)?.granted(settings)?;
@@ -93,6 +95,7 @@ impl Plugins {
 
     /// One emitter alone, with the options that the settings have for it.
     pub fn load_emitter(settings: &Settings, name: &str) -> Result<SpecEmitter, Problem> {
+        registries::hold_to_lock(settings)?;
         let named = load(settings, &host(settings)?, name)?.granted(settings)?;
         Ok(named.plugin.spec_emitter(&options(settings, &named))?)
     }

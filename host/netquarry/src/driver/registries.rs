@@ -4,11 +4,14 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use netquarry_plugin::{Plugin, PluginHost};
+use netquarry_registry::agreement::{Disagreement, disagreements};
 use netquarry_registry::catalog::{Access, Catalog, Network};
 use netquarry_registry::index::Permission;
 use netquarry_registry::lock::{self, Lock, LockedPlugin};
+use netquarry_registry::name::{Request, is_first_party};
 use netquarry_registry::notice::{Notice, Notify};
 use netquarry_registry::settings::Registries;
+use semver::VersionReq;
 
 use crate::configuration::Settings;
 use crate::problem::Problem;
@@ -32,6 +35,57 @@ pub fn locked(settings: &Settings, host: &PluginHost, name: &str) -> Result<Opti
     let notify = |notice: &Notice| tracing::warn!("{notice}");
     let component = catalog(settings, &notify)?.fetch_locked(locked)?;
     load(host, locked, &component).map(Some)
+}
+
+/// Where the lock is to stay as it is: holds it against the plugins that the project orders. Those of the program need no
+/// lock, and a component that is named by its path has none.
+///
+/// # Errors
+/// They do not agree.
+pub fn hold_to_lock(settings: &Settings) -> Result<(), Problem> {
+    if !settings.locked {
+        return Ok(());
+    }
+    let ordered = settings.configured_plugins.names().chain(settings.plugins.names());
+    let pinned = ordered.filter(|name| !name.ends_with(".wasm") && !is_first_party(name));
+    let names: BTreeSet<&String> = pinned.collect();
+    let requests: Vec<Request> =
+        names.into_iter().map(|name| Request { name: name.clone(), requirement: VersionReq::STAR }).collect();
+    let path = lock_path(settings);
+    let differing = disagreements(&Lock::read(&path)?, &requests);
+    let help = |missing: &Disagreement| match missing {
+        Disagreement::NotLocked(request) => format!("pin it with `netquarry plugin add {}`", request.name),
+        Disagreement::OtherVersion { request, .. } => {
+            format!("pin another with `netquarry plugin update {}`", request.name)
+        }
+        Disagreement::OtherHost { name, .. } => format!("pin another version with `netquarry plugin update {name}`"),
+        Disagreement::NotWanted(name) => {
+            format!("order it in [plugins], or let it go with `netquarry plugin remove {name}`")
+        }
+    };
+    let Some(first) = differing.first() else { return Ok(()) };
+    let what = match path.is_file() {
+        true => format!(
+            "`{}` does not have the plugins that netquarry.toml orders, and it is not to change",
+            path.display()
+        ),
+        false => format!("There is no `{}`, and netquarry.toml orders plugins that it has to pin", path.display()),
+    };
+    let listed: Vec<String> = differing.iter().map(ToString::to_string).collect();
+    Err(Problem::new(what)
+        .because(listed.join("; "))
+        .help(format!("{}, without --locked, and commit the lock beside netquarry.toml", help(first))))
+}
+
+/// Refuses what would change the lock where it is to stay as it is.
+pub fn refuse_where_locked(settings: &Settings, command: &str) -> Result<(), Problem> {
+    if settings.locked {
+        return Err(Problem::new(format!(
+            "`netquarry plugin {command}` changes netquarry.lock, which is to stay as it is"
+        ))
+        .help("give the command without --locked (NETQUARRY_LOCKED)"));
+    }
+    Ok(())
 }
 
 /// The component as a plugin, which has to be what its registry says it is.

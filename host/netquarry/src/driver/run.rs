@@ -130,7 +130,7 @@ fn afresh(
         tier: tier(&records),
         course: course.clone(),
         ingredients: Some(key::ingredients(settings, &fetched, &plugins.identities())?),
-        results: Some(Results::of(records.whole())?),
+        results: Some(Results::of(records.whole(), &files)?),
         costs: costs::measured(&plugins.meter),
         ..record
     };

@@ -19,6 +19,9 @@ use crate::spool::{Spool, Spooled};
 /// The files of a library by path relative to its folder, `/` between the parts.
 pub type Files<'a> = BTreeMap<String, Content<'a>>;
 
+/// Where the files of spec emitters lie, a folder for each emitter.
+pub const SPECS: &str = "specs/";
+
 /// How files are called until they are whole.
 const BEGUN: &str = ".netquarry-";
 
@@ -32,6 +35,20 @@ pub enum Content<'a> {
     },
     /// What this writes, piece by piece: for a file that is too large to be held in memory.
     Written(Box<Writing<'a>>),
+}
+
+impl Content<'_> {
+    /// Writes all that the file is to hold.
+    ///
+    /// # Errors
+    /// `out` does not take it, or it cannot be read back from the spool.
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        match self {
+            Self::Bytes(bytes) => out.write_all(bytes),
+            Self::Spooled { spool, bytes } => out.write_all(&spool.bytes(*bytes).map_err(io::Error::other)?),
+            Self::Written(write) => write(out),
+        }
+    }
 }
 
 /// Writes all that a file is to hold.

@@ -5,6 +5,7 @@ pub mod costs;
 pub mod distribution_name;
 pub mod folder;
 pub mod header;
+pub mod inexact;
 pub mod lock;
 pub mod manifest;
 pub mod names;

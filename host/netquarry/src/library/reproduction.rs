@@ -1,12 +1,14 @@
 //! What a run was made of and what it made, as digests that are the same on every machine.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use netquarry_core::record::BlockRecord;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::folder::hexadecimal;
+use super::folder::{Files, SPECS, hexadecimal};
+use super::inexact::JsonHash;
 use crate::problem::Problem;
 
 /// What a run was made of. Equal ones give equal [`Results`], whatever the machine.
@@ -22,7 +24,7 @@ pub struct Ingredients {
     pub corpus: String,
 }
 
-/// What a run made, without what depends on a machine's arithmetic: verdicts, and the specs that tell of them.
+/// What a run made, without what depends on a machine's arithmetic or on time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Results {
     /// Of all that follows.
@@ -33,14 +35,19 @@ pub struct Results {
     pub bundles: String,
     /// What became of each block that was compared with others. Whether a block is compared depends on its verdict.
     pub decisions: String,
+    /// Every file below `specs/`, with its path: the bytes, but of `.json` and `.jsonl` files without the numbers that are no
+    /// integers ([`JsonHash`]). Specs tell of verdicts, whose levels and classes count. Absent from what earlier versions
+    /// wrote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub specs: Option<String>,
 }
 
 impl Results {
-    /// Those of the blocks with these records, which come sorted.
+    /// Those of the blocks with these records, which come sorted, and of the files of their library.
     ///
     /// # Errors
-    /// A record cannot be read.
-    pub fn of(records: impl Iterator<Item = Result<BlockRecord, Problem>>) -> Result<Self, Problem> {
+    /// A record or a file cannot be read.
+    pub fn of(records: impl Iterator<Item = Result<BlockRecord, Problem>>, files: &Files<'_>) -> Result<Self, Problem> {
         let [mut closures, mut bundles, mut decisions] = [(); 3].map(|()| Sha256::new());
         for record in records {
             let record = record?;
@@ -52,10 +59,29 @@ impl Results {
             add(&mut decisions, &(block, &record.dedup));
         }
         let [closures, bundles, decisions] = [closures, bundles, decisions].map(|hash| hexadecimal(&hash.finalize()));
-        let mut all = Sha256::new();
-        add(&mut all, &(&closures, &bundles, &decisions));
-        Ok(Self { sha256: hexadecimal(&all.finalize()), closures, bundles, decisions })
+        let specs = specs(files)?;
+        let sha256 = digest(&(&closures, &bundles, &decisions, &specs));
+        Ok(Self { sha256, closures, bundles, decisions, specs: Some(specs) })
     }
+}
+
+/// One digest of all specs, in the order of their paths.
+fn specs(files: &Files<'_>) -> Result<String, Problem> {
+    let mut specs = Sha256::new();
+    for (path, content) in files.range(SPECS.to_owned()..).take_while(|(path, _)| path.starts_with(SPECS)) {
+        let unreadable = |error| Problem::io("read back", Path::new(path), error);
+        let digest: [u8; 32] = if path.ends_with(".json") || path.ends_with(".jsonl") {
+            let mut hash = JsonHash::default();
+            content.write(&mut hash).map_err(unreadable)?;
+            hash.finish()
+        } else {
+            let mut hash = Sha256::new();
+            content.write(&mut hash).map_err(unreadable)?;
+            hash.finalize().into()
+        };
+        add(&mut specs, &(path, hexadecimal(&digest)));
+    }
+    Ok(hexadecimal(&specs.finalize()))
 }
 
 /// Hashes the value as JSON, a line of its own.

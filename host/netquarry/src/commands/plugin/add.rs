@@ -18,6 +18,7 @@ use crate::problem::Problem;
 use crate::quantity::human_things;
 
 pub(super) fn add(arguments: &PluginAddArguments, settings: &Settings, console: &Console) -> Result<Ending, Problem> {
+    registries::refuse_where_locked(settings, "add")?;
     let notify = shelf::told(console);
     let catalog = registries::catalog(settings, &notify)?;
     let resolved = catalog.resolve(&arguments.plugin)?;
@@ -63,6 +64,7 @@ fn told(locked: &LockedPlugin) -> String {
 }
 
 pub(super) fn remove(name: &str, settings: &Settings, console: &Console) -> Result<Ending, Problem> {
+    registries::refuse_where_locked(settings, "remove")?;
     let mut lock = shelf::lock(settings)?;
     let was_locked = lock.remove(name).is_some();
     lock.write(&registries::lock_path(settings))?;
@@ -81,6 +83,7 @@ pub(super) fn update(
     settings: &Settings,
     console: &Console,
 ) -> Result<Ending, Problem> {
+    registries::refuse_where_locked(settings, "update")?;
     let notify = shelf::told(console);
     let catalog = registries::catalog(settings, &notify)?;
     let before = shelf::lock(settings)?;

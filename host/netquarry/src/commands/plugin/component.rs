@@ -22,12 +22,17 @@ pub(super) struct Component {
 
 /// The component at `path`; where that is a folder, the one that is built of the source in it.
 pub(super) fn open(path: &Path, offline: bool, settings: &Settings, console: &Console) -> Result<Component, Problem> {
-    if path.extension().is_some_and(|ending| ending == "wasm") && !path.is_dir() {
+    if is_component(path) {
         return Ok(Component { path: path.to_owned(), plugin: load(path, settings)?, project: None });
     }
     let project = Project::open(path)?;
     let path = build::build(&project, &settings.cache_dir, offline, console)?;
     Ok(Component { plugin: load(&path, settings)?, path, project: Some(project) })
+}
+
+/// Whether this is a component, and not the folder with a source.
+pub(super) fn is_component(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "wasm") && !path.is_dir()
 }
 
 /// The component in this file.

@@ -2,6 +2,7 @@
 
 mod add;
 mod build;
+mod check;
 mod component;
 mod diff;
 mod list;
@@ -46,7 +47,7 @@ pub(super) fn plugin(command: &PluginCommand, settings: &Settings, console: &Con
         PluginCommand::Init(init) => publish::init(init, console),
         PluginCommand::Publish(publish) => publish::publish(publish, settings, console),
         PluginCommand::Yank(yank) => publish::yank(yank, console),
-        PluginCommand::Check { folder } => publish::check(folder, console),
+        PluginCommand::Check(check) => check::check(check, settings, console),
         PluginCommand::Keygen(keygen) => publish::keygen(keygen, console),
     }
 }

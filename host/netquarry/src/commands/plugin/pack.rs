@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use netquarry_plugin::Plugin;
 use netquarry_plugin::cases::GoldenPack;
 use serde_json::json;
 
 use super::component::{self, Component};
 use crate::arguments::PluginPackArguments;
+use crate::authoring::cases::NamedCase;
 use crate::authoring::trial::{self, Tried};
 use crate::commands::Ending;
 use crate::configuration::Settings;
@@ -55,8 +57,13 @@ pub(super) fn packed(component: &Component, target: &Path) -> Result<GoldenPack,
         return Err(Problem::new(format!("The {origin} `{name}` of {} does not pass", plugin.identity().name))
             .help(format!("see `netquarry plugin test {}`", target.display())));
     }
+    Ok(of(plugin, &tried, cases))
+}
+
+/// The pack of cases that were tried, in their order.
+pub(super) fn of(plugin: &Plugin, tried: &[Tried], cases: Vec<NamedCase>) -> GoldenPack {
     // An example and a fixture may bear one name.
     let key = |tried: &Tried| format!("{}-{}", tried.origin, tried.name);
     let packed: BTreeMap<_, _> = tried.iter().map(key).zip(cases.into_iter().map(|named| named.case)).collect();
-    Ok(GoldenPack::of(plugin, packed))
+    GoldenPack::of(plugin, packed)
 }

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use netquarry_plugin::Plugin;
 use netquarry_plugin::api_version::ApiVersion;
-use netquarry_registry::audit::audit;
 use netquarry_registry::index::{IndexKey, Permission};
 use netquarry_registry::publish::{self, Order, Published, Submission};
 use netquarry_registry::signing;
@@ -32,7 +32,7 @@ pub(super) fn publish(
     let component = component::open(&arguments.target, arguments.offline, settings, console)?;
     let golden = pack::packed(&component, &arguments.target)?.text();
     let bytes = fs::read(&component.path).map_err(|error| Problem::io("read", &component.path, error))?;
-    let (identity, description) = (component.plugin.identity(), component.plugin.description());
+    let identity = component.plugin.identity();
     let signature = match &arguments.sign {
         Some(key) => {
             let secret = fs::read_to_string(key).map_err(|error| Problem::io("read the secret key", key, error))?;
@@ -41,22 +41,10 @@ pub(super) fn publish(
         }
         None => None,
     };
-    let summary = description.documentation.lines().next().unwrap_or_default();
-    let permissions: Vec<Permission> =
-        description.permissions.iter().map(|permission| Permission::from(&permission.right)).collect();
-    let submission = Submission {
-        name: &identity.name,
-        version: &identity.version,
-        kind: description.kind,
-        summary: summary.trim_start_matches('#').trim(),
-        license: &arguments.license,
-        repository: &arguments.repository,
-        wit: &format!("^{}", ApiVersion::CURRENT),
-        permissions: &permissions,
-        component: &bytes,
-        golden: Some(golden.as_bytes()),
-        signature: signature.as_deref(),
-    };
+    let (wit, permissions) = (wit(), permissions(&component.plugin));
+    let (license, repository) = (&arguments.license, &arguments.repository);
+    let terms = Terms { license, repository, wit: &wit, permissions: &permissions };
+    let submission = submission(&component.plugin, &bytes, Some(&golden), signature.as_deref(), terms);
     let order = if arguments.older { Order::Any } else { Order::NewestOnly };
     let published = publish::publish(&arguments.registry, &submission, order)?;
     let (name, version) = (&identity.name, &identity.version);
@@ -76,6 +64,51 @@ pub(super) fn publish(
         }
     }
     Ok(Ending::Done)
+}
+
+/// What its author says of a version beside what the component says.
+#[derive(Clone, Copy)]
+pub(super) struct Terms<'a> {
+    pub(super) license: &'a str,
+    pub(super) repository: &'a str,
+    /// On which hosts it runs.
+    pub(super) wit: &'a str,
+    pub(super) permissions: &'a [Permission],
+}
+
+/// The hosts on which a component runs that this program has built and tried.
+pub(super) fn wit() -> String {
+    format!("^{}", ApiVersion::CURRENT)
+}
+
+/// What a plugin asks for, as a registry has it.
+pub(super) fn permissions(plugin: &Plugin) -> Vec<Permission> {
+    plugin.description().permissions.iter().map(|permission| Permission::from(&permission.right)).collect()
+}
+
+/// The version that a component would be in a registry.
+pub(super) fn submission<'a>(
+    plugin: &'a Plugin,
+    bytes: &'a [u8],
+    golden: Option<&'a str>,
+    signature: Option<&'a str>,
+    terms: Terms<'a>,
+) -> Submission<'a> {
+    let (identity, description) = (plugin.identity(), plugin.description());
+    let summary = description.documentation.lines().next().unwrap_or_default();
+    Submission {
+        name: &identity.name,
+        version: &identity.version,
+        kind: description.kind,
+        summary: summary.trim_start_matches('#').trim(),
+        license: terms.license,
+        repository: terms.repository,
+        wit: terms.wit,
+        permissions: terms.permissions,
+        component: bytes,
+        golden: golden.map(str::as_bytes),
+        signature,
+    }
 }
 
 pub(super) fn yank(arguments: &PluginYankArguments, console: &Console) -> Result<Ending, Problem> {
@@ -137,17 +170,4 @@ pub(super) fn vendor(folder: &Path, settings: &Settings, console: &Console) -> R
     let plugins = human_things(index.plugins.len(), "plugin");
     console.status("Vendored", &format!("{plugins} into {}", folder.display()));
     Ok(Ending::Done)
-}
-
-/// Whether every file in the folder of a registry is what its index says.
-pub(super) fn check(folder: &Path, console: &Console) -> Result<Ending, Problem> {
-    let findings = audit(folder)?;
-    match console.format {
-        Format::Json => console.print_json(&findings.iter().map(ToString::to_string).collect::<Vec<_>>())?,
-        Format::Human => {
-            findings.iter().for_each(|finding| console.caution(&finding.to_string()));
-            console.status("Checked", &format!("{}: {}", folder.display(), human_things(findings.len(), "finding")));
-        }
-    }
-    Ok(if findings.is_empty() { Ending::Done } else { Ending::Findings })
 }

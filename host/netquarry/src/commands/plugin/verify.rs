@@ -7,6 +7,9 @@ use std::path::Path;
 use netquarry_plugin::Plugin;
 use netquarry_plugin::cases::{Difference, GoldenPack, differences};
 use netquarry_registry::lock::LockedPlugin;
+use netquarry_registry::name::{FIRST_PARTY, Request};
+use netquarry_registry::trust::Trust;
+use semver::VersionReq;
 use serde::Serialize;
 
 use super::{component, shelf, test};
@@ -36,6 +39,7 @@ pub(super) fn verify(
 ) -> Result<Ending, Problem> {
     let verified = match (&arguments.component, &arguments.golden) {
         (Some(component), Some(golden)) => vec![verified(&component::load(component, settings)?, &read(golden)?)?],
+        _ if arguments.first_party => first_party(settings, console)?,
         _ => pinned(settings, console)?,
     };
     let is_same = verified.iter().all(|verified| verified.differences.is_empty());
@@ -69,6 +73,25 @@ fn pinned(settings: &Settings, console: &Console) -> Result<Vec<Verified>, Probl
         verified(&plugin, &pack)
     };
     lock.plugins().iter().map(of).collect()
+}
+
+/// Every plugin of the program, with the golden packs that are in the program too.
+fn first_party(settings: &Settings, console: &Console) -> Result<Vec<Verified>, Problem> {
+    let notify = shelf::told(console);
+    let catalog = registries::catalog(settings, &notify)?;
+    let host = plugins::host(settings)?;
+    let of = |name: &String| -> Result<Verified, Problem> {
+        let resolved = catalog.resolve(&Request { name: name.clone(), requirement: VersionReq::STAR })?;
+        let fetched = catalog.fetch(&resolved, Trust::SignedOnly)?;
+        let plugin = registries::load(&host, &LockedPlugin::new(&resolved, fetched.voucher), &fetched.component)?;
+        let golden = catalog.fetch_golden(&resolved)?;
+        let golden = golden.ok_or_else(|| {
+            Problem::new(format!("{} {} has no golden pack", resolved.name, resolved.version))
+                .help("build NetQuarry from a repository that has the file golden.json beside its source")
+        })?;
+        verified(&plugin, &GoldenPack::read(&String::from_utf8_lossy(&golden))?)
+    };
+    catalog.index(FIRST_PARTY)?.plugins.keys().map(of).collect()
 }
 
 fn verified(plugin: &Plugin, pack: &GoldenPack) -> Result<Verified, Problem> {
