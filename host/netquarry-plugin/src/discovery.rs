@@ -129,10 +129,10 @@ fn proposals(
     answer: Vec<classes::Proposal>,
 ) -> Result<Vec<CandidateProposal>, String> {
     let mut proposals = Vec::with_capacity(answer.len());
-    for classes::Proposal { index, category, reason } in answer {
-        let index = usize::try_from(index).ok().filter(|index| *index < range.len());
-        let index =
-            range.start + index.ok_or_else(|| format!("it proposes a class beyond the {} given", range.len()))?;
+    for classes::Proposal { index: told, category, reason } in answer {
+        let index = usize::try_from(told).ok().filter(|index| *index < range.len());
+        let index = index.ok_or_else(|| format!("it proposes the class at {told} of a list of {}", range.len()))?;
+        let index = range.start + index;
         let qualified_name = all[index].path.clone();
         proposals.push(CandidateProposal { index, qualified_name, category: category.into(), reason });
     }

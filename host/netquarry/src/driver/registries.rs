@@ -9,6 +9,7 @@ use netquarry_registry::notice::{Notice, Notify};
 use netquarry_registry::settings::Registries;
 
 use crate::configuration::Settings;
+use crate::hints::unusable_plugin;
 use crate::problem::Problem;
 
 /// Where the lock of a project lies: beside its configuration.
@@ -34,7 +35,8 @@ pub fn locked(settings: &Settings, host: &PluginHost, name: &str) -> Result<Opti
 
 /// The component as a plugin, which has to be what its registry says it is.
 pub fn load(host: &PluginHost, locked: &LockedPlugin, component: &[u8]) -> Result<Plugin, Problem> {
-    let plugin = host.load(component)?;
+    let whence = || format!("{locked} of the registry `{}`", locked.registry);
+    let plugin = host.load(component).map_err(|error| unusable_plugin(&whence(), &error))?;
     let (identity, kind) = (plugin.identity(), plugin.description().kind);
     if (&identity.name, &identity.version, kind) != (&locked.name, &locked.version, locked.kind) {
         let what = format!("The registry `{}` says {locked} is a {}", locked.registry, locked.kind);
