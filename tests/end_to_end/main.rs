@@ -8,6 +8,9 @@ mod commands;
 mod downstream;
 mod equivalents;
 mod export;
+#[path = "../../host/netquarry-plugin/tests/plugins/guest.rs"]
+mod guest;
+mod hostile;
 mod library;
 mod licenses;
 mod mutation;

@@ -165,6 +165,8 @@ pub enum KernelError {
     Criteria,
     #[error("a similarity is between 0 and 1, and {0} is not")]
     Similarity(f64),
+    #[error("more than {0} pairs are candidates; groups of candidates tell no less, or take copies out before")]
+    Pairs(usize),
 }
 
 impl FromStr for Normalisation {
@@ -345,7 +347,15 @@ pub trait BlockSet: Send + Sync {
 
     /// Pairs of members that collide in some band, each once, the smaller number first, sorted. Of `n` copies these are
     /// `n * (n - 1) / 2`; [`Self::candidate_groups`] tells no more about them and is cheap.
-    fn candidate_pairs(&self, members: &[u32], shingling: Shingling, banding: Banding) -> Vec<(u32, u32)>;
+    ///
+    /// # Errors
+    /// [`KernelError::Pairs`] where they would fill the memory.
+    fn candidate_pairs(
+        &self,
+        members: &[u32],
+        shingling: Shingling,
+        banding: Banding,
+    ) -> Result<Vec<(u32, u32)>, KernelError>;
 
     /// The members that collide in some band with each other, directly or through others: groups of two at least, each
     /// ascending, in the order of their first ones.

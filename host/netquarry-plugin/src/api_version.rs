@@ -57,8 +57,10 @@ pub enum ApiVersionError {
     NotAComponent,
     #[error("it is cut short, or its sections are damaged")]
     Malformed,
-    #[error("it has no custom section `{SECTION}`, so it is not a NetQuarry plugin")]
+    #[error("it has no custom section `{SECTION}`")]
     NoSection,
+    #[error("it has {0} custom sections `{SECTION}`, and a plugin has one")]
+    Several(usize),
     #[error("its custom section `{SECTION}` holds {content:?}, which is not a version such as {}", ApiVersion::CURRENT)]
     NotAVersion { content: String },
 }
@@ -73,9 +75,13 @@ pub fn read(component: &[u8]) -> Result<ApiVersion, ApiVersionError> {
         return Err(ApiVersionError::NotAComponent);
     }
     let sections = sections(component).map_err(|Malformed| ApiVersionError::Malformed)?;
-    let mut customs = sections.into_iter().filter_map(|section| section.custom);
-    let (_, content) = customs.find(|(name, _)| *name == SECTION.as_bytes()).ok_or(ApiVersionError::NoSection)?;
-    let content = String::from_utf8_lossy(content);
+    let customs = sections.into_iter().filter_map(|section| section.custom);
+    let own: Vec<&[u8]> = customs.filter(|(name, _)| *name == SECTION.as_bytes()).map(|(_, content)| content).collect();
+    let content = match own[..] {
+        [] => return Err(ApiVersionError::NoSection),
+        [content] => String::from_utf8_lossy(content),
+        [..] => return Err(ApiVersionError::Several(own.len())),
+    };
     content.parse().map_err(|()| ApiVersionError::NotAVersion { content: content.chars().take(40).collect() })
 }
 

@@ -149,3 +149,34 @@ impl Hasher for Sha256Hasher {
 pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use wasmtime::Config;
+
+    use super::*;
+
+    #[test]
+    fn what_another_engine_compiled_is_not_loaded() {
+        let engine = |fuel: bool| {
+            let mut config = Config::new();
+            config.wasm_component_model(true).consume_fuel(fuel);
+            Engine::new(&config).expect("this machine can run plugins")
+        };
+        let (ours, theirs) = (engine(true), engine(false));
+        let folder = tempfile::TempDir::new().expect("there is room");
+        let cache_of = |engine: &Engine| {
+            CompiledCache::open(folder.path().join("plugins"), engine).expect("the folder can be made")
+        };
+        let (our_cache, their_cache) = (cache_of(&ours), cache_of(&theirs));
+        let component = Component::new(&theirs, b"\0asm\x0d\0\x01\0").expect("an empty component");
+        let compiled = component.serialize().expect("it can be kept");
+        their_cache.store("digest", &compiled).expect("there is room");
+        assert!(their_cache.load(&theirs, "digest").is_some());
+        assert!(our_cache.load(&ours, "digest").is_none(), "it is kept under the name of its engine");
+        fs::rename(their_cache.path("digest"), our_cache.path("digest")).expect("it can be moved");
+        assert!(our_cache.load(&ours, "digest").is_none(), "its head is that of its engine");
+        our_cache.store("digest", &compiled).expect("there is room");
+        assert!(our_cache.load(&ours, "digest").is_none(), "the engine knows its own");
+    }
+}

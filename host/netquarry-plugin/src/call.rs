@@ -10,7 +10,9 @@ use wasmtime::{Engine, Store, Trap, WasmBacktrace};
 
 use crate::bindings::base::netquarry::plugin::{log, types};
 use crate::cost::{Cost, Meter};
-use crate::error::{CallError, CallFailure, LogLevel, LogMessage, PluginIdentity, Refusal};
+use crate::error::{
+    CallError, CallFailure, LogLevel, LogMessage, Misuse, PluginIdentity, Refusal, Unanswered, legible,
+};
 use crate::host::TICK;
 use crate::kept::Keeper;
 use crate::limits::{Allowance, Limits};
@@ -34,19 +36,20 @@ pub(crate) struct State {
 impl State {
     const MESSAGES: usize = 1000;
     const MESSAGES_KEPT: usize = 20;
-    const MESSAGE_BYTES: usize = 4096;
+    /// Of a message, or of the reason of a refusal: longer ones nobody reads.
+    pub(crate) const MESSAGE_BYTES: usize = 4096;
 }
 
 impl types::Host for State {}
 
 impl log::Host for State {
-    fn log(&mut self, level: log::Level, mut message: String) -> wasmtime::Result<()> {
+    fn log(&mut self, level: log::Level, message: String) -> wasmtime::Result<()> {
         self.host_calls.set(self.host_calls.get() + 1);
         self.logged += 1;
         if self.logged > Self::MESSAGES {
             return Err(wasmtime::Error::msg("the limit on messages is reached"));
         }
-        message.truncate(message.floor_char_boundary(Self::MESSAGE_BYTES));
+        let message = legible(&message, Self::MESSAGE_BYTES);
         let (level, plugin) = (LogLevel::from(level), &self.plugin.name);
         // A call that is made again has said it before.
         match level {
@@ -182,30 +185,45 @@ impl Caller {
         match error.downcast_ref::<Trap>() {
             Some(Trap::OutOfFuel) => return CallFailure::Fuel { fuel },
             Some(Trap::Interrupt) => return CallFailure::Deadline { deadline },
-            _ => {}
+            Some(trap) => {
+                let reason = trap.to_string();
+                let reason = reason.strip_prefix("wasm trap: ").unwrap_or(&reason).to_owned();
+                let backtrace = error.downcast_ref::<WasmBacktrace>().map(function_names).unwrap_or_default();
+                return CallFailure::Trap { reason, backtrace };
+            }
+            None => {}
         }
-        let reason = error.root_cause().to_string();
+        if let Some(Misuse(reason)) = error.downcast_ref::<Misuse>() {
+            return CallFailure::Misuse(reason.clone());
+        }
+        if let Some(Unanswered(reason)) = error.downcast_ref::<Unanswered>() {
+            return CallFailure::Unanswered(reason.clone());
+        }
+        let reason = one_line(&error.root_cause().to_string());
         // wasmtime keeps the type of this error to itself.
         if reason.contains("fuel allocated for hostcalls has been exhausted") {
             return CallFailure::Transfer { limit: transfer };
         }
-        let backtrace = error.downcast_ref::<WasmBacktrace>().map(function_names).unwrap_or_default();
-        CallFailure::Trap { reason, backtrace }
+        CallFailure::Breach(reason)
     }
 }
 
 /// What the plugin says in its own words, at a length that a person reads.
 impl From<types::Refusal> for CallFailure {
     fn from(refusal: types::Refusal) -> Self {
-        let (why, mut message) = match refusal {
+        let (why, message) = match refusal {
             types::Refusal::Input(message) => (Refusal::Input, message),
             types::Refusal::Unsupported(message) => (Refusal::Unsupported, message),
             types::Refusal::Host(message) => (Refusal::Host, message),
             types::Refusal::Other(message) => (Refusal::Other, message),
         };
-        message.truncate(message.floor_char_boundary(State::MESSAGE_BYTES));
-        Self::Refused { why, message }
+        Self::Refused { why, message: legible(&message, State::MESSAGE_BYTES) }
     }
+}
+
+/// The engine's words, which it breaks into lines of its own.
+pub(crate) fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn function_names(backtrace: &WasmBacktrace) -> Vec<String> {

@@ -20,7 +20,7 @@ use crate::bindings::dedup_strategy::netquarry::plugin::blocks;
 use crate::bindings::dedup_strategy::{DedupStrategy as Instance, DedupStrategyPre};
 use crate::cache::hexadecimal;
 use crate::call::{State, Task};
-use crate::error::{CallError, PluginIdentity};
+use crate::error::{CallError, Misuse, PluginIdentity};
 use crate::kept::{KeptCall, KeptError, Outcome};
 use crate::plugin::{Call, ConfiguredCaller, accepted};
 
@@ -49,7 +49,12 @@ pub struct StructureIndexHandle {
     name: String,
     /// None where the tape has the answers.
     index: Option<Arc<dyn SimilarStructures>>,
+    /// How many structures are in it.
+    members: usize,
 }
+
+/// So many pairs and no more are looked for in one call of `similar`: they are in the host's memory, and a plugin asks again.
+const MOST_SIMILAR_PAIRS: u32 = 1 << 20;
 
 impl DedupStrategy {
     pub(crate) fn new(
@@ -139,7 +144,11 @@ fn decisions(len: u32, total: u32, answer: blocks::Decisions) -> Result<Decision
 fn restorations(removed: Range<u32>, answer: Vec<blocks::Restoration>) -> Result<Vec<Restoration>, String> {
     if let Some(other) = answer.iter().find(|restoration| !removed.contains(&restoration.block)) {
         let Range { start, end } = removed;
-        return Err(format!("it restores block {}, and {start} to {end} were removed", other.block));
+        let reason = match end.checked_sub(start) {
+            None | Some(0) => "nothing was removed".to_owned(),
+            Some(_) => format!("those that were removed are {start} to {}", end - 1),
+        };
+        return Err(format!("it restores block {}, and {reason}", other.block));
     }
     let mut seen = BTreeSet::new();
     if let Some(twice) = answer.iter().find(|restoration| !seen.insert(restoration.block)) {
@@ -153,7 +162,8 @@ fn removals(count: u32, answer: Vec<blocks::Removal>) -> Result<Vec<Removal>, St
     let mut goes = vec![false; usize::try_from(count).expect("addresses have at least 32 bits")];
     for removal in &answer {
         let slot = usize::try_from(removal.block).ok().and_then(|block| goes.get_mut(block));
-        let slot = slot.ok_or_else(|| format!("it removes block {} of {count}", removal.block))?;
+        let slot =
+            slot.ok_or_else(|| format!("it removes block {}, and there is no such one among {count}", removal.block))?;
         if std::mem::replace(slot, true) {
             return Err(format!("it removes block {} twice", removal.block));
         }
@@ -164,7 +174,9 @@ fn removals(count: u32, answer: Vec<blocks::Removal>) -> Result<Vec<Removal>, St
             Some(true) => {
                 return Err(format!("block {}, the survivor of {}, goes too", removal.survivor, removal.block));
             }
-            None => return Err(format!("it keeps block {} of {count}", removal.survivor)),
+            None => {
+                return Err(format!("it keeps block {}, and there is no such one among {count}", removal.survivor));
+            }
         }
         if removal.similarity.is_some_and(|similarity| !(0.0..=1.0).contains(&similarity)) {
             return Err(format!("the similarity of block {} is not between 0 and 1", removal.block));
@@ -226,8 +238,13 @@ fn check_block(block: u32, count: u32) -> wasmtime::Result<()> {
     if block < count { Ok(()) } else { Err(misuse(format!("there is no block {block} among {count}"))) }
 }
 
+/// Refuses a list that names some block more than once for its mere length: what it asks for is bounded by the blocks.
+fn check_count(asked: usize, count: usize) -> wasmtime::Result<()> {
+    if asked <= count { Ok(()) } else { Err(misuse(format!("it names {asked} blocks, and {count} is the most"))) }
+}
+
 fn misuse(message: String) -> wasmtime::Error {
-    wasmtime::Error::msg(message)
+    wasmtime::Error::new(Misuse(message))
 }
 
 fn shingling(shingling: &blocks::Shingling) -> Result<Shingling, KernelError> {
@@ -358,7 +375,7 @@ impl blocks::HostBlockSet for State {
         self.of_blocks(&handle, "block-set.candidate-pairs", (&members, &options, &banding), |blocks| {
             check_members(&members, blocks)?;
             let options = candidates(&options, &banding);
-            let pairs = options.map(|(options, banding)| blocks.candidate_pairs(&members, options, banding));
+            let pairs = options.and_then(|(options, banding)| blocks.candidate_pairs(&members, options, banding));
             let pair = |(first, second)| blocks::Pair { first, second };
             kernel(pairs.map(|pairs| pairs.into_iter().map(pair).collect()))
         })
@@ -414,6 +431,7 @@ impl blocks::HostBlockSet for State {
     ) -> Kernel<Vec<f64>> {
         self.of_blocks(&handle, "block-set.jaccard", (block, &others, &options), |blocks| {
             check_block(block, blocks.total())?;
+            check_count(others.len(), blocks.total() as usize)?;
             others.iter().try_for_each(|other| check_block(*other, blocks.total()))?;
             kernel(shingling(&options).map(|options| blocks.jaccard(block, &others, options)))
         })
@@ -445,6 +463,7 @@ impl blocks::HostBlockSet for State {
     ) -> wasmtime::Result<Vec<f64>> {
         self.of_blocks(&handle, "block-set.structural-jaccard", (block, &others), |blocks| {
             check_block(block, blocks.total())?;
+            check_count(others.len(), blocks.total() as usize)?;
             others.iter().try_for_each(|other| check_block(*other, blocks.total()))?;
             Ok(blocks.structural_jaccard(block, &others))
         })
@@ -470,7 +489,7 @@ impl blocks::HostBlockSet for State {
             Ok(name_of(&members, threshold))
         })?;
         self.structure_indexes += 1;
-        Ok(self.resources.push(StructureIndexHandle { name, index })?)
+        Ok(self.resources.push(StructureIndexHandle { name, index, members: members.len() })?)
     }
 
     fn drop(&mut self, handle: Resource<BlockSetHandle>) -> wasmtime::Result<()> {
@@ -494,15 +513,16 @@ impl blocks::HostStructureIndex for State {
         blocks: Vec<u32>,
         most: u32,
     ) -> wasmtime::Result<blocks::SimilarBlocks> {
-        let StructureIndexHandle { name, index } = self.resources.get(&handle)?;
+        let StructureIndexHandle { name, index, members } = self.resources.get(&handle)?;
         self.host_call("structure-index.similar", (name, &blocks, most), || {
             let index = index.as_ref().ok_or_else(replayed)?;
+            check_count(blocks.len(), *members)?;
             if let Some(stranger) = blocks.iter().find(|block| !index.contains(**block)) {
                 return Err(misuse(format!("block {stranger} is not among those that the index was made of")));
             }
             let converted =
                 |SimilarPair { first, second, similarity }| blocks::SimilarPair { first, second, similarity };
-            let (pairs, looked_up) = index.similar(&blocks, most as usize);
+            let (pairs, looked_up) = index.similar(&blocks, most.min(MOST_SIMILAR_PAIRS) as usize);
             let looked_up = u32::try_from(looked_up).expect("no more than were asked for");
             Ok(blocks::SimilarBlocks { pairs: pairs.into_iter().map(converted).collect(), looked_up })
         })

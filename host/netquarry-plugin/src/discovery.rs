@@ -176,7 +176,7 @@ fn check(proposed: impl Iterator<Item = u32>, given: usize, path: impl Fn(usize)
     let mut seen = vec![false; given];
     for index in proposed {
         match seen.get_mut(index as usize) {
-            None => return Err(format!("it proposes a class beyond the {given} given")),
+            None => return Err(format!("it proposes the class at {index} of a list of {given}")),
             Some(true) => return Err(format!("it proposes {} twice", path(index as usize))),
             Some(first) => *first = true,
         }

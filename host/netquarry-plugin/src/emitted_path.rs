@@ -1,5 +1,7 @@
 //! Which paths an emitter may return, and a registry name.
 
+use crate::error::quoted;
+
 /// Longer names than this do not exist on common file systems.
 const COMPONENT_BYTES: usize = 255;
 const PATH_BYTES: usize = 1024;
@@ -12,7 +14,7 @@ const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];
 /// # Errors
 /// What is wrong with it.
 pub fn check_path(path: &str) -> Result<(), String> {
-    let refuse = |why: &str| Err(format!("the path {path:?} {why}"));
+    let refuse = |why: &str| Err(format!("the path {} {why}", quoted(path)));
     if path.is_empty() {
         return refuse("is empty");
     }

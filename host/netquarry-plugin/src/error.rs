@@ -28,6 +28,11 @@ impl PluginIdentity {
     pub fn is_named(&self) -> bool {
         self.name != Self::UNNAMED
     }
+
+    /// What an error begins with: name, version and digest, or the digest alone where nothing else is known.
+    pub fn title(&self) -> String {
+        if self.is_named() { format!("plugin {self}") } else { format!("component sha256:{}", self.digest) }
+    }
 }
 
 impl fmt::Display for PluginIdentity {
@@ -39,22 +44,43 @@ impl fmt::Display for PluginIdentity {
 /// A component that cannot be used as a plugin.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    #[error("component sha256:{digest}: {source}")]
+    #[error("component sha256:{digest} has {bytes} bytes, and a plugin may have {limit}")]
+    TooLarge { digest: String, bytes: usize, limit: usize },
+    #[error("component sha256:{digest} is no plugin: {source}")]
     ApiVersion { digest: String, source: ApiVersionError },
     #[error(
-        "component sha256:{digest} was written against version {found} of netquarry:plugin, and this host speaks {}; \
-         use a version of the plugin for this host, or a newer host",
+        "component sha256:{digest} was written against version {found} of netquarry:plugin, and this host speaks {}",
         ApiVersion::CURRENT
     )]
     Unsupported { digest: String, found: ApiVersion },
     #[error("component sha256:{digest} does not compile: {reason}")]
     Compile { digest: String, reason: String },
-    #[error("component sha256:{digest} does not fit the world {world} of netquarry:plugin: {reason}")]
-    World { digest: String, world: &'static str, reason: String },
-    #[error("component sha256:{digest} describes itself wrongly: {reason}")]
-    Description { digest: String, reason: String },
+    #[error("{} does not fit the world {world} of netquarry:plugin {}: {reason}", .plugin.title(), ApiVersion::CURRENT)]
+    World { plugin: PluginIdentity, world: &'static str, reason: String },
+    #[error("{} describes itself wrongly: {reason}", .plugin.title())]
+    Description { plugin: PluginIdentity, reason: String },
     #[error(transparent)]
     Call(#[from] CallError),
+}
+
+impl LoadError {
+    /// What can be done about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::TooLarge { .. } => "build it without debugging information and with fewer dependencies",
+            Self::ApiVersion { source: ApiVersionError::Malformed, .. } => {
+                "get it again: it is damaged, or was never a component"
+            }
+            Self::ApiVersion { .. } => "build it with `netquarry plugin build`",
+            Self::Unsupported { .. } => "take a version of the plugin for this host, or a newer host",
+            Self::Compile { .. } => "get it or build it again: it is damaged, or wants what no plugin may have",
+            Self::World { .. } => {
+                "build it again with the SDK of this version; a plugin exports all of its world, and imports nothing \
+                 else: no files, no network, no clock"
+            }
+            Self::Description { .. } | Self::Call(_) => "its author has to mend it; until then do without it",
+        }
+    }
 }
 
 /// A plugin that cannot be used as configured.
@@ -99,14 +125,14 @@ impl CallError {
     /// What it logged last, a line each.
     pub fn logged(&self) -> impl Iterator<Item = String> {
         let shown = &self.log[self.log.len().saturating_sub(Self::SHOWN)..];
-        shown.iter().map(|message| format!("it logged: {}: {}", message.level, message.text))
+        shown.iter().map(|message| format!("it logged: {}: {}", message.level, indented(&message.text)))
     }
 }
 
 impl fmt::Display for CallError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { plugin, stage, item, failure, .. } = self;
-        write!(formatter, "plugin {plugin} failed to {stage}")?;
+        write!(formatter, "{} failed to {stage}", plugin.title())?;
         if !item.is_empty() {
             write!(formatter, " {item}")?;
         }
@@ -126,7 +152,7 @@ impl std::error::Error for CallError {}
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CallFailure {
     /// The plugin itself says so, in its own words.
-    #[error("{}{message}", .why.introduction())]
+    #[error("{}{}", .why.introduction(), indented(.message))]
     Refused { why: Refusal, message: String },
     #[error("it trapped: {reason}")]
     Trap {
@@ -134,6 +160,15 @@ pub enum CallFailure {
         /// Names of functions of the plugin, the innermost first.
         backtrace: Vec<String>,
     },
+    /// What it passed to the host, or where, means nothing.
+    #[error("it breaks the rules of the component model: {0}")]
+    Breach(String),
+    /// In a replay: the call that was kept has no answer to what it asks.
+    #[error("{0}")]
+    Unanswered(String),
+    /// It called a function of the host with what the contract does not allow.
+    #[error("it misuses a function of the host: {0}")]
+    Misuse(String),
     #[error("it used up its {fuel} units of fuel (an endless loop, or more work than the limit allows)")]
     Fuel { fuel: u64 },
     #[error("it was stopped after {} seconds", .deadline.as_secs_f64())]
@@ -196,4 +231,69 @@ impl fmt::Display for LogLevel {
 pub struct LogMessage {
     pub level: LogLevel,
     pub text: String,
+}
+
+/// A mistake of the plugin's in a call of a function of the host; the call traps.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Misuse(pub(crate) String);
+
+/// What a plugin asks in a replay, and did not ask before; the call ends there.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Unanswered(pub(crate) String);
+
+/// A text of a plugin's own as messages show it: at most so many bytes, and without what moves the cursor, colours what
+/// follows or turns the direction of writing.
+pub(crate) fn legible(text: &str, most: usize) -> String {
+    let mut shown = String::new();
+    for character in text.chars() {
+        let is_plain = match character {
+            '\n' | '\t' => true,
+            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => false,
+            other => !other.is_control(),
+        };
+        let before = shown.len();
+        if is_plain {
+            shown.push(character);
+        } else {
+            shown.extend(character.escape_unicode());
+        }
+        if shown.len() > most {
+            shown.truncate(before);
+            break;
+        }
+    }
+    shown
+}
+
+/// The beginning of a text of a plugin's, in quotation marks and on one line.
+pub(crate) fn quoted(text: &str) -> String {
+    const SHOWN: usize = 80;
+    let beginning = &text[..text.floor_char_boundary(SHOWN)];
+    if beginning.len() == text.len() {
+        format!("{text:?}")
+    } else {
+        format!("{beginning:?} and {} bytes more", text.len() - beginning.len())
+    }
+}
+
+/// With the lines behind the first one set in, so that none of them looks like a message of the host's.
+fn indented(text: &str) -> String {
+    text.trim_end().replace('\n', "\n    ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_of_a_plugin_is_told_from_the_text_around_it() {
+        assert_eq!(legible("a\u{1b}[31mb\tc\nd\u{202e}", 100), "a\\u{1b}[31mb\tc\nd\\u{202e}");
+        assert_eq!(legible("äöü", 3), "ä");
+        assert_eq!(legible("\0\0\0", 11), "\\u{0}\\u{0}");
+        assert_eq!(indented("one\ntwo\n"), "one\n    two");
+        assert_eq!(quoted("a\n"), "\"a\\n\"");
+        assert_eq!(quoted(&"ä".repeat(50)), format!("\"{}\" and 20 bytes more", "ä".repeat(40)));
+    }
 }

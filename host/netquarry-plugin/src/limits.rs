@@ -11,7 +11,7 @@ use crate::plugin::Kind;
 pub struct Limits {
     /// About one unit per instruction, so the same on every machine.
     pub fuel: u64,
-    /// Bytes, all linear memories of the component together.
+    /// Bytes, all linear memories and tables of the component together.
     pub memory: usize,
     /// Bytes that one function of the plugin may return, or pass to one function of the host.
     pub transfer: usize,
@@ -73,23 +73,22 @@ pub(crate) struct Allowance {
 }
 
 impl Allowance {
-    /// Far more table entries, instances and memories than a component of a compiler has.
-    const TABLE_ELEMENTS: usize = 1_000_000;
+    /// What an element of a table takes: an address.
+    const ELEMENT_BYTES: usize = 8;
+    /// Far more instances, tables and memories than a component of a compiler has.
     const ITEMS: usize = 100;
 
     pub(crate) fn new(limit: usize) -> Self {
         Self { limit, used: 0, refused: None }
     }
 
-    /// Bytes; memory never shrinks.
+    /// Bytes; memories and tables never shrink.
     pub(crate) fn used(&self) -> usize {
         self.used
     }
-}
 
-impl ResourceLimiter for Allowance {
-    fn memory_growing(&mut self, current: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
-        let used = self.used.saturating_add(desired.saturating_sub(current));
+    fn grow(&mut self, bytes: usize) -> wasmtime::Result<bool> {
+        let used = self.used.saturating_add(bytes);
         if used > self.limit {
             self.refused = Some(used);
             // A guest that is only told "no" would go on and fail somewhere else, with a worse message.
@@ -98,9 +97,15 @@ impl ResourceLimiter for Allowance {
         self.used = used;
         Ok(true)
     }
+}
 
-    fn table_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
-        Ok(desired <= Self::TABLE_ELEMENTS)
+impl ResourceLimiter for Allowance {
+    fn memory_growing(&mut self, current: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
+        self.grow(desired.saturating_sub(current))
+    }
+
+    fn table_growing(&mut self, current: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
+        self.grow(desired.saturating_sub(current).saturating_mul(Self::ELEMENT_BYTES))
     }
 
     fn instances(&self) -> usize {

@@ -21,11 +21,11 @@ use crate::bindings::discovery_rule::DiscoveryRulePre;
 use crate::bindings::repo_shim::RepoShimPre;
 use crate::bindings::spec_emitter::SpecEmitterPre;
 use crate::cache::hexadecimal;
-use crate::call::{Caller, State, Task};
+use crate::call::{Caller, State, Task, one_line};
 use crate::dedup::DedupStrategy;
 use crate::discovery::DiscoveryRule;
 use crate::emit::SpecEmitter;
-use crate::error::{CallError, CallFailure, ConfigureError, LoadError, PluginIdentity, Refusal};
+use crate::error::{CallError, CallFailure, ConfigureError, LoadError, PluginIdentity, Refusal, legible, quoted};
 use crate::host::PluginHost;
 use crate::kept::{KeptCall, Outcome};
 use crate::limits::Limits;
@@ -139,7 +139,8 @@ fn flaw(examples: &[Example]) -> Option<String> {
     let mut seen = BTreeSet::new();
     examples.iter().find_map(|Example { name, .. }| {
         if !is_plain(name) {
-            Some(format!("an example is called {name:?}, and a name has lower-case letters, digits and hyphens"))
+            let name = quoted(name);
+            Some(format!("an example is called {name}, and a name has lower-case letters, digits and hyphens"))
         } else if !seen.insert(name) {
             Some(format!("two examples are called {name}"))
         } else {
@@ -269,6 +270,8 @@ impl Plugin {
                 Ok(ConfiguredCaller { caller: self.caller.clone(), kind: self.description.kind, configuration: json })
             }
             Err(ConfigurationError { pointer, message }) => {
+                let shown = |text: &str| legible(text, State::MESSAGE_BYTES);
+                let (pointer, message) = (shown(&pointer), shown(&message));
                 Err(ConfigureError::Refused { plugin: self.identity.clone(), pointer, message })
             }
         }
@@ -403,7 +406,8 @@ impl ConfiguredCaller {
         self.caller.call_with(call.task, tape, |store| {
             let instance = call.world.instantiate(store)?;
             if let Err(error) = call.world.configure(&instance, store, &self.configuration)? {
-                let message = format!("its configuration, which it had accepted before: {}", error.message);
+                let message = legible(&error.message, State::MESSAGE_BYTES);
+                let message = format!("it refuses its configuration, which it had accepted before: {message}");
                 return Ok(Err(CallFailure::Refused { why: Refusal::Other, message }));
             }
             (call.ask)(&instance, store)
@@ -416,12 +420,18 @@ impl ConfiguredCaller {
     }
 }
 
+/// A component of more bytes is not compiled: that takes many times its size in memory, and no limit can be set to it.
+/// Those that carry a Python interpreter have some forty million.
+const LARGEST: usize = 256 << 20;
+
 pub(crate) fn load(host: &PluginHost, bytes: &[u8]) -> Result<Plugin, LoadError> {
     let digest = hexadecimal(&Sha256::digest(bytes));
+    if bytes.len() > LARGEST {
+        return Err(LoadError::TooLarge { digest, bytes: bytes.len(), limit: LARGEST });
+    }
     check_version(bytes, &digest)?;
     let compiled = host.compile(bytes, &digest);
-    let component =
-        compiled.map_err(|error| LoadError::Compile { digest: digest.clone(), reason: format!("{error:#}") })?;
+    let component = compiled.map_err(|error| LoadError::Compile { digest: digest.clone(), reason: told(&error) })?;
 
     let unnamed = PluginIdentity::unnamed(digest.clone());
     let limits = |kind| host.limits().unwrap_or_else(|| Limits::of(kind));
@@ -433,15 +443,20 @@ pub(crate) fn load(host: &PluginHost, bytes: &[u8]) -> Result<Plugin, LoadError>
         keeper: None,
     };
     let description = describe(host, &caller, &component)?;
-    let instances = instances(host, &component, description.kind).map_err(|error| LoadError::World {
-        digest: digest.clone(),
-        world: description.kind.name(),
-        reason: format!("{error:#}"),
-    })?;
     let identity = PluginIdentity { name: description.name.clone(), version: description.version.clone(), digest };
+    let instances = instances(host, &component, description.kind).map_err(|error| LoadError::World {
+        plugin: identity.clone(),
+        world: description.kind.name(),
+        reason: told(&error),
+    })?;
     let caller =
         Caller { plugin: identity.clone(), limits: limits(description.kind), keeper: host.keeper(bytes), ..caller };
     Ok(Plugin { identity, description, caller, instances, granted: Vec::new() })
+}
+
+/// An error of the engine with its causes, on one line.
+fn told(error: &wasmtime::Error) -> String {
+    one_line(&format!("{error:#}"))
 }
 
 fn check_version(bytes: &[u8], digest: &str) -> Result<(), LoadError> {
@@ -453,29 +468,29 @@ fn check_version(bytes: &[u8], digest: &str) -> Result<(), LoadError> {
 }
 
 fn describe(host: &PluginHost, caller: &Caller, component: &Component) -> Result<Description, LoadError> {
-    let digest = &caller.plugin.digest;
+    let unnamed = || caller.plugin.clone();
     let base = host.linkers().base.instantiate_pre(component).and_then(BasePre::new);
-    let base =
-        base.map_err(|error| LoadError::World { digest: digest.clone(), world: "base", reason: format!("{error:#}") })?;
+    let base = base.map_err(|error| LoadError::World { plugin: unnamed(), world: "base", reason: told(&error) })?;
     let task = Task { stage: "describe", item: "itself", source: "" };
     let described = caller.call(task, |store| base.instantiate(&mut *store)?.call_describe(store).map(Ok))?;
-    checked_description(described).map_err(|reason| LoadError::Description { digest: digest.clone(), reason })
+    checked_description(described).map_err(|reason| LoadError::Description { plugin: unnamed(), reason })
 }
 
 fn checked_description(described: types::Description) -> Result<Description, String> {
     let types::Description { name, version, kind, documentation, configuration_schema, permissions } = described;
     let kind = Kind::from(kind);
     if !is_plain(&name) {
-        return Err(format!("its name is {name:?}, and a name has lower-case letters, digits and hyphens"));
+        let name = quoted(&name);
+        return Err(format!("its name is {name}, and a name has lower-case letters, digits and hyphens"));
     }
-    let parts: Vec<&str> = version.split(['-', '+']).next().unwrap_or_default().split('.').collect();
-    if version.len() > 64 || parts.len() != 3 || !parts.iter().all(|part| part.parse::<u32>().is_ok()) {
-        return Err(format!("its version is {version:?}, and a version is like 1.2.0"));
+    if !is_version(&version) {
+        let version = quoted(&version);
+        return Err(format!("the version of {name} is {version}, and a version is like 1.2.0"));
     }
     let configuration_schema: Value = serde_json::from_str(&configuration_schema)
-        .map_err(|error| format!("the schema of its configuration is not JSON: {error}"))?;
+        .map_err(|error| format!("the schema of the configuration of {name} {version} is not JSON: {error}"))?;
     if !configuration_schema.is_object() {
-        return Err("the schema of its configuration is not a JSON object".to_owned());
+        return Err(format!("the schema of the configuration of {name} {version} is not a JSON object"));
     }
     let permissions = checked_permissions(kind, permissions)?;
     Ok(Description { name, version, kind, documentation, configuration_schema, permissions })
@@ -484,7 +499,8 @@ fn checked_description(described: types::Description) -> Result<Description, Str
 fn checked_permissions(kind: Kind, asked: Vec<types::Permission>) -> Result<Vec<Permission>, String> {
     let mut permissions: Vec<Permission> = Vec::new();
     for types::Permission { name, scope, why } in asked {
-        let right = Right::read(&name, &scope).map_err(|reason| format!("it asks for {name} {scope:?}: {reason}"))?;
+        let right = Right::read(&name, &scope)
+            .map_err(|reason| format!("it asks for {} {}: {reason}", quoted(&name), quoted(&scope)))?;
         if kind != Kind::RepoShim {
             return Err(format!("it asks for {right}, and a {kind} has no function to use that with"));
         }
@@ -497,6 +513,14 @@ fn checked_permissions(kind: Kind, asked: Vec<types::Permission>) -> Result<Vec<
         permissions.push(Permission { right, why });
     }
     Ok(permissions)
+}
+
+/// Three numbers, and what semantic versioning allows behind them; 64 bytes at most.
+fn is_version(version: &str) -> bool {
+    let plain = |character: char| character.is_ascii_alphanumeric() || matches!(character, '.' | '-' | '+');
+    let parts: Vec<&str> = version.split(['-', '+']).next().unwrap_or_default().split('.').collect();
+    let is_numbered = parts.len() == 3 && parts.iter().all(|part| part.parse::<u32>().is_ok());
+    is_numbered && version.len() <= 64 && version.chars().all(plain)
 }
 
 /// Fails where the component imports what its world does not have, or lacks one of its exports.

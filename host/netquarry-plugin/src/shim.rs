@@ -17,7 +17,7 @@ use crate::bindings::base::netquarry::plugin::types::Refusal;
 use crate::bindings::repo_shim::netquarry::plugin::{index, rules};
 use crate::bindings::repo_shim::{RepoShim as Instance, RepoShimPre};
 use crate::call::{State, Task};
-use crate::error::{CallError, PluginIdentity};
+use crate::error::{CallError, PluginIdentity, quoted};
 use crate::kept::{KeptCall, KeptError, Outcome};
 use crate::plugin::{Answer, Call, ConfiguredCaller, accepted};
 use crate::source_files::SourceFiles;
@@ -276,13 +276,13 @@ fn flaw(tables: &ShimTables) -> Option<String> {
     let mut paths = tables.dynamic.iter().chain(tables.arguments.iter().map(|rule| &rule.path));
     for (path, why) in reasoned {
         if !is_specific(path) {
-            return Some(format!("a rule is about {path:?}"));
+            return Some(format!("a rule is about {}", quoted(path)));
         }
         if why.trim().is_empty() {
-            return Some(format!("the rule about {path} gives no reason"));
+            return Some(format!("the rule about {} gives no reason", quoted(path)));
         }
     }
-    paths.find(|path| !is_specific(path)).map(|path| format!("a rule is about {path:?}"))
+    paths.find(|path| !is_specific(path)).map(|path| format!("a rule is about {}", quoted(path)))
 }
 
 fn is_specific(pattern: &str) -> bool {

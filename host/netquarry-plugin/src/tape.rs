@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::call::State;
+use crate::error::{Misuse, Unanswered};
 
 /// A call of one of the host's functions, with what it came to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -94,11 +95,11 @@ fn play<R: Serialize + DeserializeOwned>(
     if let Tape::Playing(calls) = &*tape.borrow() {
         return match calls.get(&question) {
             Some(Answer::Returned(value)) => Ok(serde_json::from_value(value.clone())?),
-            Some(Answer::Trapped(reason)) => Err(wasmtime::Error::msg(reason.clone())),
-            None => Err(wasmtime::Error::msg(format!(
+            Some(Answer::Trapped(reason)) => Err(wasmtime::Error::new(Misuse(reason.clone()))),
+            None => Err(wasmtime::Error::new(Unanswered(format!(
                 "it asks {} about {}, and the kept call has no answer to that",
                 question.function, question.arguments
-            ))),
+            )))),
         };
     }
     let answered = answer();

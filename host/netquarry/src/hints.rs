@@ -135,9 +135,13 @@ impl From<HostError> for Problem {
 
 impl From<LoadError> for Problem {
     fn from(error: LoadError) -> Self {
-        told(&error)
-            .help("the component is at fault, or not a plugin of netquarry; [plugins] in netquarry.toml names it")
+        told(&error).help(error.hint())
     }
+}
+
+/// A component that is no plugin; `whence` says where it is from, in words that follow "the plugin".
+pub(crate) fn unusable_plugin(whence: &str, error: &LoadError) -> Problem {
+    Problem::new(format!("The plugin {whence} cannot be used")).because(error.to_string()).help(error.hint())
 }
 
 impl From<ConfigureError> for Problem {
@@ -201,7 +205,8 @@ impl From<&CallError> for Problem {
     fn from(error: &CallError) -> Self {
         let item = if error.item.is_empty() { String::new() } else { format!(" {}", error.item) };
         let cause: Vec<String> = std::iter::once(error.failure.to_string()).chain(error.logged()).collect();
-        Self::new(format!("The plugin {} {} failed to {}{item}", error.plugin.name, error.plugin.version, error.stage))
+        let plugin = &error.plugin;
+        Self::new(format!("The plugin {} {} failed to {}{item}", plugin.name, plugin.version, error.stage))
             .because(cause.join("\n"))
             .help(format!("the run goes on without this answer; the plugin is sha256:{}", error.plugin.digest))
     }

@@ -8,12 +8,15 @@ use rayon::prelude::*;
 use sha1::{Digest, Sha1};
 
 use super::ragged::Ragged;
-use crate::dedup::{Banding, HashFamily, Hashing};
+use crate::dedup::{Banding, HashFamily, Hashing, KernelError};
 
 /// NN-DUP's: what `datasketch` chooses for 256 permutations and a threshold of 0.85. The last 9 of 256 values stay
 /// unused. A pair of similarity 0.90 becomes a candidate with a probability of 0.85, one of 0.95 with 0.998.
 pub const NN_DUP: Banding =
     Banding { hashing: Hashing { family: HashFamily::Datasketch1, permutations: 256 }, bands: 13, rows: 19 };
+
+/// So many candidate pairs are given and no more: they take half a gigabyte.
+pub(super) const MOST_PAIRS: usize = 1 << 24;
 
 /// So many bands are looked at together.
 const PASS: usize = 8;
@@ -57,26 +60,39 @@ pub(super) fn agree_before(keys: &[Keys], band: usize, first: usize, second: usi
 }
 
 /// The pairs of places that agree in all rows of some band, each once, the smaller one first, sorted. All pairs of one
-/// band's bucket are listed, so a strategy takes exact copies out before.
-pub(super) fn candidate_pairs(banding: Banding, keys_of: impl Fn(Range<usize>) -> Vec<Keys>) -> Vec<(usize, usize)> {
+/// band's bucket are listed, so a strategy takes exact copies out before. Fails before there are many more than `most`.
+pub(super) fn candidate_pairs(
+    banding: Banding,
+    keys_of: impl Fn(Range<usize>) -> Vec<Keys>,
+    most: usize,
+) -> Result<Vec<(usize, usize)>, KernelError> {
     let mut pairs = Vec::new();
     for (bands, keys) in passes(banding, keys_of) {
-        let found = (0..bands).into_par_iter().flat_map_iter(|band| pairs_of_band(&keys, band));
-        pairs.par_extend(found);
+        for band in 0..bands {
+            let buckets = buckets(&keys, band);
+            let in_band: usize = buckets.iter().map(|bucket| bucket.len() * (bucket.len() - 1) / 2).sum();
+            if in_band > most {
+                return Err(KernelError::Pairs(most));
+            }
+            let found = buckets.into_par_iter().flat_map_iter(pairs_of_bucket);
+            pairs.par_extend(found.filter(|(first, second)| !agree_before(&keys, band, *first, *second)));
+            if pairs.len() > most {
+                break;
+            }
+        }
         pairs.par_sort_unstable();
         pairs.dedup();
+        if pairs.len() > most {
+            return Err(KernelError::Pairs(most));
+        }
     }
-    pairs
+    Ok(pairs)
 }
 
-fn pairs_of_band(keys: &[Keys], band: usize) -> impl Iterator<Item = (usize, usize)> {
-    let pairs = |bucket: Vec<usize>| {
-        let places = 0..bucket.len();
-        let all = places.flat_map(move |second| (0..second).map(move |first| (first, second)));
-        all.map(move |(first, second)| (bucket[first], bucket[second]))
-    };
-    let all = buckets(keys, band).into_iter().flat_map(pairs);
-    all.filter(move |(first, second)| !agree_before(keys, band, *first, *second))
+fn pairs_of_bucket(bucket: Vec<usize>) -> impl Iterator<Item = (usize, usize)> {
+    let places = 0..bucket.len();
+    let all = places.flat_map(move |second| (0..second).map(move |first| (first, second)));
+    all.map(move |(first, second)| (bucket[first], bucket[second]))
 }
 
 /// The places of `count` members that agree in all rows of some band with each other, directly or through others: groups of
@@ -200,10 +216,13 @@ mod tests {
         let banding = Banding { bands: 2, rows: 2, ..NN_DUP };
         let signatures = [[1, 2, 3, 4], [1, 2, 3, 4], [9, 9, 3, 4], [1, 9, 9, 4], [2, 1, 4, 3]];
         let keys = keys_of(&signatures, banding);
-        assert_eq!(candidate_pairs(banding, &keys), [(0, 1), (0, 2), (1, 2)]);
+        let pairs = |most| candidate_pairs(banding, &keys, most);
+        assert_eq!(pairs(3), Ok(vec![(0, 1), (0, 2), (1, 2)]));
+        assert_eq!(pairs(2), Err(KernelError::Pairs(2)));
         assert_eq!(candidate_groups(5, banding, &keys), [[0, 1, 2]]);
         let none = |_| Vec::new();
-        assert!(candidate_pairs(banding, none).is_empty() && candidate_groups(0, banding, none).is_empty());
+        assert_eq!(candidate_pairs(banding, none, 0), Ok(Vec::new()));
+        assert!(candidate_groups(0, banding, none).is_empty());
     }
 
     /// Bands of several passes against every pair and every row.
@@ -221,7 +240,7 @@ mod tests {
         let expected: Vec<(usize, usize)> = all.filter(agree).collect();
         assert!(!expected.is_empty() && expected.len() < 60 * 59 / 2, "{}", expected.len());
         let keys = keys_of(&signatures, banding);
-        assert_eq!(candidate_pairs(banding, &keys), expected);
+        assert_eq!(candidate_pairs(banding, &keys, MOST_PAIRS), Ok(expected.clone()));
         let mut sets = UnionFind::<usize>::new(60);
         expected.iter().for_each(|(first, second)| _ = sets.union(*first, *second));
         for (first, second) in

@@ -22,8 +22,8 @@ use super::statements::{self, Passages, Placed, Statements};
 use super::structure::{self, StructureIndex};
 use super::tokens::{NormalisedTokens, class_tokens, code_tokens, normalised_tokens, region_tokens};
 use crate::dedup::{
-    Banding, BlockSet, BlockSummary, CanonicalView, Code, Criterion, Follower, Hashing, Normalisation, Shingling,
-    SimilarStructures, Structure,
+    Banding, BlockSet, BlockSummary, CanonicalView, Code, Criterion, Follower, Hashing, KernelError, Normalisation,
+    Shingling, SimilarStructures, Structure,
 };
 
 /// Codes are read and tokens made anew whenever they are asked for. Sets of shingles, keys of bands and structures are made
@@ -414,9 +414,15 @@ impl BlockSet for CodeBlocks {
         self.block(block).signature(shingling, hashing, &self.common).into_vec()
     }
 
-    fn candidate_pairs(&self, members: &[u32], shingling: Shingling, banding: Banding) -> Vec<(u32, u32)> {
-        let pairs = banding::candidate_pairs(banding, |bands| self.keys(members, shingling, banding, bands));
-        pairs.into_iter().map(|(first, second)| (members[first], members[second])).collect()
+    fn candidate_pairs(
+        &self,
+        members: &[u32],
+        shingling: Shingling,
+        banding: Banding,
+    ) -> Result<Vec<(u32, u32)>, KernelError> {
+        let keys = |bands| self.keys(members, shingling, banding, bands);
+        let pairs = banding::candidate_pairs(banding, keys, banding::MOST_PAIRS)?;
+        Ok(pairs.into_iter().map(|(first, second)| (members[first], members[second])).collect())
     }
 
     fn candidate_groups(&self, members: &[u32], shingling: Shingling, banding: Banding) -> Vec<Vec<u32>> {
@@ -489,7 +495,7 @@ mod tests {
     fn copies_with_other_comments_are_candidates_and_equal() {
         let unrelated = "class C(nn.Module):\n    def forward(self, x):\n        return F.relu(x) * self.scale + 1\n";
         let blocks = blocks([class("A", 30, ""), unrelated.to_owned(), class("A", 30, "# copied"), class("B", 30, "")]);
-        let pairs = blocks.candidate_pairs(&[0, 1, 2, 3], SHINGLING, NN_DUP);
+        let pairs = blocks.candidate_pairs(&[0, 1, 2, 3], SHINGLING, NN_DUP).expect("there are few");
         assert!(pairs.contains(&(0, 2)) && !pairs.iter().any(|(first, second)| [*first, *second].contains(&1)));
         let similarities = blocks.jaccard(0, &[0, 1, 2], SHINGLING);
         assert_eq!((similarities[0], similarities[2]), (1.0, 1.0));
@@ -513,7 +519,7 @@ mod tests {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
             let blocks = blocks(codes());
             pool.install(|| {
-                let pairs = blocks.candidate_pairs(&all, SHINGLING, NN_DUP);
+                let pairs = blocks.candidate_pairs(&all, SHINGLING, NN_DUP).expect("there are few");
                 (
                     pairs,
                     blocks.structure_digests(&all),

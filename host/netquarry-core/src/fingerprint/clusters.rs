@@ -418,7 +418,7 @@ mod tests {
         let blocks = blocks();
         let order: Vec<u32> = (0..COUNT).filter(|number| number % 5 != 0).rev().collect();
         let ascending: Vec<u32> = order.iter().rev().copied().collect();
-        let pairs = blocks.candidate_pairs(&ascending, CODE, BANDING);
+        let pairs = blocks.candidate_pairs(&ascending, CODE, BANDING).expect("there are few");
         let mut counts = Vec::new();
         for criteria in criteria() {
             let mut leaders: Vec<u32> = Vec::new();
@@ -471,7 +471,7 @@ mod tests {
     fn links_connect_what_similar_candidates_do() {
         let blocks = blocks();
         let members: Vec<u32> = (0..COUNT).filter(|number| number % 5 != 0).collect();
-        let pairs = blocks.candidate_pairs(&members, CODE, BANDING);
+        let pairs = blocks.candidate_pairs(&members, CODE, BANDING).expect("there are few");
         for similarity in [0.5, 0.9, 0.97] {
             let mut expected = UnionFind::<usize>::new(COUNT as usize);
             let criterion = [Criterion { shingling: CODE, similarity }];

@@ -89,12 +89,10 @@ fn asked(blocks: &CodeBlocks) -> Answers {
         .collect();
     let hashing = Hashing { family: HashFamily::MinhashRs, permutations: 128 };
     let bandings = [NN_DUP, Banding { hashing, bands: 32, rows: 4 }];
+    let pairs = |shingling, banding| blocks.candidate_pairs(&all, shingling, banding).expect("there are few");
     (
         shinglings.iter().map(|shingling| blocks.first_equals(&all, *shingling)).collect(),
-        bandings
-            .iter()
-            .flat_map(|banding| shinglings.iter().map(|shingling| blocks.candidate_pairs(&all, *shingling, *banding)))
-            .collect(),
+        bandings.iter().flat_map(|banding| shinglings.iter().map(|shingling| pairs(*shingling, *banding))).collect(),
         all.iter().map(|block| blocks.structure(*block)).collect(),
         shinglings.iter().map(|shingling| blocks.jaccard(0, &all, *shingling)).collect(),
     )

@@ -112,7 +112,7 @@ impl dedup::Blocks for Blocks<'_> {
         options: &dedup::Shingling,
         bands: &dedup::Banding,
     ) -> Result<Vec<Pair>, Refusal> {
-        let pairs = self.0.candidate_pairs(members, shingling(options), banding(bands));
+        let pairs = self.0.candidate_pairs(members, shingling(options), banding(bands)).expect("they fit into memory");
         Ok(pairs.into_iter().map(|(first, second)| Pair { first, second }).collect())
     }
 

@@ -3,7 +3,7 @@
 use std::fs;
 
 use netquarry_plugin::cases::{Case, GoldenPack, differences, hostile};
-use netquarry_plugin::{CallFailure, first_party};
+use netquarry_plugin::{CallFailure, Kind, first_party};
 use serde_json::{Value, json};
 
 use crate::guest::Guest;
@@ -52,15 +52,15 @@ fn no_first_party_plugin_fails_at_hostile_inputs() {
 
 #[test]
 fn a_failure_stands_in_the_output_and_says_nothing_of_the_build() {
-    let plugin = host().load(&Guest::discovery_rule("unreachable").component()).expect("it loads");
+    let plugin = host().load(&Guest::at_items("unreachable").built(Kind::DiscoveryRule)).expect("it loads");
     let files = json!({"files": {"package/module.py": "class Block: ...\n"}});
     let run = case(files).run(&plugin).expect("it can be run");
     assert_eq!(
         run.output,
         json!({
             "candidates": [],
-            "failures": ["it failed to discover case:package.module.Block: it trapped: wasm trap: wasm `unreachable` \
-                          instruction executed"],
+            "failures": ["it failed to discover case:package.module.Block: it trapped: wasm `unreachable` instruction \
+                          executed"],
         })
     );
     assert_eq!(run.failures.len(), 1);

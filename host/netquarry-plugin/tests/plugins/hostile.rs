@@ -1,170 +1,280 @@
-//! Components that trap, loop, flood, lie and break out: each costs the item that it was about, and the error says all.
+//! Components that trap, loop, flood, lie and break out, each a file in `tests/hostile/`: each costs the item that it was
+//! about, the error says all, and nothing else is lost.
 
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
-use netquarry_plugin::api_version::{self, ApiVersion};
+use netquarry_core::dedup::{BlockSet, BlockSummary, Code};
+use netquarry_core::dynamic::{CodeIndex, DefinitionSummary, DynamicAnswer, DynamicQuestion};
+use netquarry_core::fingerprint::archive::Forgetful;
+use netquarry_core::fingerprint::blocks::CodeBlocks;
+use netquarry_core::fingerprint::shelf::InMemory;
 use netquarry_plugin::{
-    CallFailure, ConfigureError, Discovery, HostOptions, Limits, LoadError, PerBlock, PluginHost, Refusal,
+    CallError, CallFailure, ConfigureError, HostOptions, Kind, Limits, NoFiles, PerBlock, Plugin, PluginHost, Refusal,
+    SourceFiles,
 };
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
+use sha2::{Digest, Sha256};
 
 use crate::guest::Guest;
-use crate::support::{emitted, host, module_class, record};
+use crate::support::{emitted, module_class, record};
+
+/// A file of `tests/hostile/`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Case {
+    guest: Guest,
+    /// What it is asked about, by name.
+    #[serde(default = "usual_items")]
+    items: Vec<String>,
+    #[serde(default)]
+    limits: FewLimits,
+    /// What has to come of it, for each kind of plugin that it is tried as.
+    expected: BTreeMap<Kind, Outcome>,
+}
+
+fn usual_items() -> Vec<String> {
+    ["Alpha", "Bad", "Gamma"].map(str::to_owned).to_vec()
+}
 
 /// Limits that a test reaches soon.
-const SMALL: Limits = Limits {
-    fuel: 10_000_000,
-    memory: 16 << 20,
-    transfer: 1 << 20,
-    deadline: Duration::from_secs(60),
-    per_block: PerBlock { fuel: 0, memory: 0, deadline: Duration::ZERO },
-};
-
-fn host_with(limits: Limits) -> PluginHost {
-    PluginHost::new(HostOptions { limits: Some(limits), ..HostOptions::default() })
-        .expect("this machine can run plugins")
+#[derive(Clone, Copy, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct FewLimits {
+    fuel: u64,
+    memory: usize,
+    transfer: usize,
+    milliseconds: u64,
 }
 
-/// Asks a rule with this body about one class.
-fn discover(body: &str, limits: Limits) -> Discovery {
-    let component = Guest::discovery_rule(body).component();
-    let plugin = host_with(limits).load(&component).expect("the component loads");
-    let rule = plugin.discovery_rule(&json!({})).expect("it accepts everything");
-    rule.discover(&[module_class("Victim")])
-}
-
-fn failure(body: &str, limits: Limits) -> CallFailure {
-    let mut discovery = discover(body, limits);
-    assert!(discovery.proposals.is_empty());
-    discovery.failures.pop().expect("the call fails").failure
-}
-
-#[test]
-fn a_trap_is_told_with_everything_that_helps() {
-    let body = r#"
-        (i32.store (i32.const 2048) (i32.const 0x6b6f6f6c))
-        (call $log (i32.const 3) (i32.const 2048) (i32.const 4))
-        unreachable"#;
-    let component = Guest::discovery_rule(body).component();
-    let plugin = host().load(&component).expect("the component loads");
-    let digest = plugin.identity().digest.clone();
-    let rule = plugin.discovery_rule(&json!({})).expect("it accepts everything");
-    let discovery = rule.discover(&[module_class("Victim")]);
-    let text = discovery.failures[0].to_string();
-    assert_eq!(
-        text,
-        format!(
-            "plugin hostile-rule 1.2.3 (sha256:{digest}) failed to discover test:package.module.Victim: it trapped: wasm \
-             trap: wasm `unreachable` instruction executed\n  it logged: error: look"
-        )
-    );
-}
-
-#[test]
-fn an_endless_loop_uses_up_its_fuel() {
-    let endless = "(loop $again (br $again)) unreachable";
-    assert_eq!(failure(endless, SMALL), CallFailure::Fuel { fuel: SMALL.fuel });
-}
-
-#[test]
-fn the_watchdog_ends_what_fuel_does_not() {
-    let limits = Limits { fuel: u64::MAX, deadline: Duration::from_millis(200), ..SMALL };
-    let endless = "(loop $again (br $again)) unreachable";
-    assert_eq!(failure(endless, limits), CallFailure::Deadline { deadline: limits.deadline });
-}
-
-#[test]
-fn memory_is_capped() {
-    let greedy = "(loop $again (drop (memory.grow (i32.const 16))) (br $again)) unreachable";
-    assert!(matches!(failure(greedy, SMALL), CallFailure::Memory { wanted, limit: 16_777_216 } if wanted > 16 << 20));
-}
-
-#[test]
-fn recursion_ends_with_a_trap() {
-    let mut guest = Guest::discovery_rule("call $deeper unreachable");
-    guest.module.push_str("(func $deeper call $deeper)");
-    let plugin = host_with(SMALL).load(&guest.component()).expect("the component loads");
-    let rule = plugin.discovery_rule(&json!({})).expect("it accepts everything");
-    let discovery = rule.discover(&[module_class("Victim")]);
-    assert!(matches!(&discovery.failures[0].failure, CallFailure::Trap { reason, .. } if reason.contains("stack")));
-}
-
-#[test]
-fn a_huge_answer_is_not_taken() {
-    // A result with a list at 2,064 of 3,500 proposals, all with the same reason of 32 KiB of zeros.
-    let huge = r#"
-        (i32.store (i32.const 2052) (i32.const 2064))
-        (i32.store (i32.const 2056) (i32.const 3500))
-        (loop $again
-            (i32.store (i32.add (i32.const 2072) (i32.mul (local.get $i) (i32.const 16))) (i32.const 98304))
-            (i32.store (i32.add (i32.const 2076) (i32.mul (local.get $i) (i32.const 16))) (i32.const 32768))
-            (local.set $i (i32.add (local.get $i) (i32.const 1)))
-            (br_if $again (i32.lt_u (local.get $i) (i32.const 3500))))
-        i32.const 2048"#;
-    assert_eq!(failure(huge, SMALL), CallFailure::Transfer { limit: SMALL.transfer });
-}
-
-#[test]
-fn an_answer_outside_of_the_memory_is_a_trap() {
-    let outside = r#"
-        (i32.store (i32.const 2052) (i32.const 0x7fffffff))
-        (i32.store (i32.const 2056) (i32.const 100))
-        i32.const 2048"#;
-    assert!(matches!(failure(outside, SMALL), CallFailure::Trap { .. }));
-}
-
-#[test]
-fn a_flood_of_messages_ends_the_call() {
-    let flood = "(loop $again (call $log (i32.const 0) (i32.const 0) (i32.const 4)) (br $again)) unreachable";
-    assert_eq!(failure(flood, SMALL), CallFailure::Log { limit: 1000 });
-}
-
-#[test]
-fn a_long_message_is_cut() {
-    let long = r#"(call $log (i32.const 3) (i32.const 98304) (i32.const 32768)) unreachable"#;
-    let discovery = discover(long, SMALL);
-    assert_eq!(discovery.failures[0].log[0].text.len(), 4096);
-}
-
-#[test]
-fn what_it_says_itself_is_passed_on() {
-    for (case, why) in [(0, Refusal::Input), (1, Refusal::Unsupported), (2, Refusal::Host), (3, Refusal::Other)] {
-        let refusal = format!(
-            "(i32.store (i32.const 2048) (i32.const 1))
-            (i32.store (i32.const 2052) (i32.const {case}))
-            (i32.store (i32.const 2056) (i32.const 200))
-            (i32.store (i32.const 2060) (i32.const 7))
-            i32.const 2048"
-        );
-        let message = "A test.".to_owned();
-        assert_eq!(failure(&refusal, SMALL), CallFailure::Refused { why, message });
+impl Default for FewLimits {
+    fn default() -> Self {
+        Self { fuel: 10_000_000, memory: 16 << 20, transfer: 1 << 20, milliseconds: 60_000 }
     }
 }
 
-#[test]
-fn a_proposal_of_a_class_that_was_not_given_is_not_acceptable() {
-    // A list of one proposal with the number 7.
-    let beyond = r#"
-        (i32.store (i32.const 2052) (i32.const 2064))
-        (i32.store (i32.const 2056) (i32.const 1))
-        (i32.store (i32.const 2064) (i32.const 7))
-        i32.const 2048"#;
-    assert!(matches!(failure(beyond, SMALL), CallFailure::Answer(reason) if reason.contains("beyond the 1 given")));
+/// Errors in full, with `<digest>` in the place of the component's digest.
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Outcome {
+    /// Why the component is no plugin.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    load: Option<String>,
+    /// What to do about that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+    /// Why the plugin cannot be used as configured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    configure: Option<String>,
+    /// One for each call that failed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    failures: Vec<String>,
+    /// The items that were worked on all the same, with the index of an emitter.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    done: Vec<String>,
 }
 
-/// Fails for more than one class and for names that begin with B; proposes the others.
-const AFRAID_OF_B: &str = r#"
-    (if (i32.ne (local.get $count) (i32.const 1)) (then unreachable))
-    (if (i32.eq (i32.load8_u (i32.load (local.get $classes))) (i32.const 66)) (then unreachable))
-    (i32.store (i32.const 2052) (i32.const 2064))
-    (i32.store (i32.const 2056) (i32.const 1))
-    i32.const 2048"#;
+fn host(limits: FewLimits) -> PluginHost {
+    let FewLimits { fuel, memory, transfer, milliseconds } = limits;
+    let deadline = Duration::from_millis(milliseconds);
+    let limits = Limits { fuel, memory, transfer, deadline, per_block: PerBlock::default() };
+    let compiled_cache = Some(Path::new(env!("CARGO_TARGET_TMPDIR")).join("plugins"));
+    PluginHost::new(HostOptions { compiled_cache, limits: Some(limits), ..HostOptions::default() })
+        .expect("this machine can run plugins")
+}
 
 #[test]
-fn the_class_at_fault_is_found_and_the_others_are_judged() {
-    let component = Guest::discovery_rule(AFRAID_OF_B).component();
-    let plugin = host_with(SMALL).load(&component).expect("the component loads");
-    let rule = plugin.discovery_rule(&json!({})).expect("it accepts everything");
+fn each_costs_its_own_item_and_says_why() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hostile");
+    let files = case_files(&folder);
+    assert!(!files.is_empty());
+    let wrong: Vec<String> = files.par_iter().flat_map(|file| check(file, &folder)).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+fn case_files(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).expect("the folder is there") {
+        let path = entry.expect("it can be read").path();
+        if path.is_dir() {
+            files.extend(case_files(&path));
+        } else {
+            assert!(path.extension().is_some_and(|ending| ending == "toml"), "{} is no case", path.display());
+            files.push(path);
+        }
+    }
+    files.sort();
+    files
+}
+
+/// What is wrong with the outcome of a case.
+fn check(file: &Path, folder: &Path) -> Vec<String> {
+    let name = file.strip_prefix(folder).expect("it lies below").display();
+    let text = fs::read_to_string(file).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let case: Case = toml::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+    assert!(!case.expected.is_empty(), "{name} is tried as no kind");
+    let host = host(case.limits);
+    let differs = |(kind, expected): (&Kind, &Outcome)| {
+        let found = tried(&host, *kind, &case.guest, &case.items);
+        // Whatever it did, the same host goes on with others.
+        let next = tried(&host, *kind, &Guest::default(), &usual_items());
+        assert_eq!(next, Outcome { done: all(*kind, usual_items()), ..Outcome::default() }, "{name}, {kind}");
+        let shown = |outcome| toml::to_string(outcome).expect("it is made of texts");
+        (found != *expected)
+            .then(|| format!("--- {name}\n[expected.{kind}]\n{}--- and not\n{}", shown(&found), shown(expected)))
+    };
+    case.expected.iter().filter_map(differs).collect()
+}
+
+/// What is done where all goes well.
+fn all(kind: Kind, items: Vec<String>) -> Vec<String> {
+    let index = (kind == Kind::SpecEmitter).then(|| "index.txt".to_owned());
+    items.into_iter().chain(index).collect()
+}
+
+/// Loads the component and has it do everything that a plugin of its kind may be asked for.
+fn tried(host: &PluginHost, kind: Kind, guest: &Guest, items: &[String]) -> Outcome {
+    let component = guest.built(kind);
+    let digest: String = Sha256::digest(&component).iter().map(|byte| format!("{byte:02x}")).collect();
+    let told = |error: &dyn std::error::Error| error.to_string().replace(&digest, "<digest>");
+    let plugin = match host.load(&component) {
+        Ok(plugin) => plugin,
+        Err(error) => {
+            return Outcome { load: Some(told(&error)), hint: Some(error.hint().to_owned()), ..Outcome::default() };
+        }
+    };
+    let mut failures: Vec<CallError> = plugin.examples().err().into_iter().collect();
+    let worked = match kind {
+        Kind::DiscoveryRule => discover(&plugin, items),
+        Kind::RepoShim => answer(&plugin, items),
+        Kind::DedupStrategy => deduplicate(&plugin, items),
+        Kind::SpecEmitter => emit(&plugin, items),
+    };
+    let (done, configure) = match worked {
+        Ok((done, further)) => {
+            failures.extend(further);
+            (done, None)
+        }
+        Err(error) => (Vec::new(), Some(told(&error))),
+    };
+    Outcome { configure, failures: failures.iter().map(|error| told(error)).collect(), done, ..Outcome::default() }
+}
+
+/// The items that were done, and the failures.
+type Worked = Result<(Vec<String>, Vec<CallError>), ConfigureError>;
+
+/// All of the classes at once.
+fn discover(plugin: &Plugin, items: &[String]) -> Worked {
+    let rule = plugin.discovery_rule(&json!({}))?;
+    let classes: Vec<_> = items.iter().map(|name| module_class(name)).collect();
+    let discovery = rule.discover(&classes);
+    let done = discovery.proposals.into_iter().map(|proposal| classes[proposal.index].name.clone()).collect();
+    Ok((done, discovery.failures))
+}
+
+/// An index in which every name is the path of a definition.
+struct Whole;
+
+impl CodeIndex for Whole {
+    fn find(&self, _: &str) -> Option<DefinitionSummary> {
+        None
+    }
+
+    fn source(&self, path: &str) -> Option<String> {
+        Some(format!("{path} = None\n"))
+    }
+
+    fn references(&self, _: &str) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn registered(&self, _: &str, _: &str) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// Its tables, and one name after the other.
+fn answer(plugin: &Plugin, items: &[String]) -> Worked {
+    let shim = plugin.repo_shim(&json!({}))?;
+    let mut failures: Vec<CallError> = shim.tables().err().into_iter().collect();
+    let mut done = Vec::new();
+    let index: Arc<dyn CodeIndex> = Arc::new(Whole);
+    let files: Arc<dyn SourceFiles> = Arc::new(NoFiles);
+    for name in items {
+        let question = DynamicQuestion {
+            name: name.clone(),
+            referrer: "package.module.build".to_owned(),
+            expression: format!("{name}(\"a key\")"),
+            literals: vec!["a key".to_owned()],
+        };
+        match shim.answer(&question, &index, &files) {
+            Ok(answer) => {
+                assert_eq!(answer, DynamicAnswer::Unknown { why: "A test.".to_owned() });
+                done.push(name.clone());
+            }
+            Err(error) => failures.push(error),
+        }
+    }
+    Ok((done, failures))
+}
+
+/// One set after the other: of three blocks where the name begins with B, of two otherwise.
+fn deduplicate(plugin: &Plugin, items: &[String]) -> Worked {
+    let strategy = plugin.dedup_strategy(&json!({}))?;
+    let (mut done, mut failures) = (Vec::new(), Vec::new());
+    for name in items {
+        let count = if name.starts_with('B') { 3 } else { 2 };
+        match strategy.run(&blocks(count)) {
+            Ok(decisions) => {
+                let removed: Vec<u32> = decisions.removals.iter().map(|removal| removal.block).collect();
+                assert_eq!(removed, [count - 1]);
+                done.push(name.clone());
+            }
+            Err(error) => failures.push(error),
+        }
+    }
+    Ok((done, failures))
+}
+
+fn blocks(count: u32) -> Arc<dyn BlockSet> {
+    let block = |number: u32| {
+        let code = format!("class Block{number}:\n    pass\n");
+        let summary = BlockSummary {
+            id: format!("test:package.module.Block{number}"),
+            name: format!("Block{number}"),
+            source: "test".to_owned(),
+            priority: 0,
+            level: 3,
+            accuracy: None,
+            characters: code.len() as u64,
+            sha256: Sha256::digest(code.as_bytes()).into(),
+        };
+        (summary, Code::from(Arc::from(code.as_str())))
+    };
+    Arc::new(CodeBlocks::new((0..count).map(block), Arc::new(InMemory::default()), Arc::new(Forgetful)))
+}
+
+/// One block after the other, and the index. What is done are the files.
+fn emit(plugin: &Plugin, items: &[String]) -> Worked {
+    let emitter = plugin.spec_emitter(&json!({}))?;
+    let records: Vec<_> = items.iter().map(|name| record(name)).collect();
+    let (files, failures) = emitted(&emitter, &records.iter().collect::<Vec<_>>());
+    Ok((files.into_iter().map(|file| file.path).collect(), failures))
+}
+
+/// The plugin of a rule that has this body for the classes whose names begin with B.
+fn rule_with(body: &str) -> Plugin {
+    host(FewLimits::default()).load(&Guest::at_items(body).built(Kind::DiscoveryRule)).expect("the component loads")
+}
+
+#[test]
+fn the_classes_at_fault_are_found_and_the_others_are_judged() {
+    let rule = rule_with("unreachable").discovery_rule(&json!({})).expect("it accepts everything");
     let classes: Vec<_> = ["Alpha", "Beta", "Gamma", "Delta", "Bad"].map(module_class).into();
     let discovery = rule.discover(&classes);
     let proposed: Vec<&str> = discovery.proposals.iter().map(|proposal| proposal.qualified_name.as_str()).collect();
@@ -175,10 +285,8 @@ fn the_class_at_fault_is_found_and_the_others_are_judged() {
 
 #[test]
 fn a_rule_that_always_fails_is_given_up_on() {
-    let component = Guest::discovery_rule("unreachable").component();
-    let plugin = host_with(SMALL).load(&component).expect("the component loads");
-    let rule = plugin.discovery_rule(&json!({})).expect("it accepts everything");
-    let classes: Vec<_> = (0..200).map(|number| module_class(&format!("Class{number}"))).collect();
+    let rule = rule_with("unreachable").discovery_rule(&json!({})).expect("it accepts everything");
+    let classes: Vec<_> = (0..200).map(|number| module_class(&format!("Bad{number}"))).collect();
     let discovery = rule.discover(&classes);
     assert!(discovery.proposals.is_empty());
     assert!(discovery.failures.len() < 20, "{}", discovery.failures.len());
@@ -186,113 +294,46 @@ fn a_rule_that_always_fails_is_given_up_on() {
 
 #[test]
 fn nothing_is_remembered_from_call_to_call() {
-    let mut guest = Guest::discovery_rule(
-        "(if (global.get $called) (then unreachable)) (global.set $called (i32.const 1)) i32.const 3000",
-    );
-    guest.module.push_str("(global $called (mut i32) (i32.const 0))");
-    let plugin = host_with(SMALL).load(&guest.component()).expect("the component loads");
+    let body = "(if (global.get $called) (then unreachable)) (global.set $called (i32.const 1)) (i32.const 3000)";
+    let module = "(global $called (mut i32) (i32.const 0))".to_owned();
+    let guest = Guest { module, ..Guest::at_items(body) };
+    let plugin = host(FewLimits::default()).load(&guest.built(Kind::DiscoveryRule)).expect("the component loads");
     let rule = plugin.discovery_rule(&json!({})).expect("it accepts everything");
     for _ in 0..3 {
-        assert!(rule.discover(&[module_class("Class")]).failures.is_empty());
+        assert!(rule.discover(&[module_class("Bad")]).failures.is_empty());
     }
 }
 
 #[test]
-fn a_configuration_that_is_not_accepted_is_shown_where() {
-    // An error with the pointer at 200 and the message at 0.
-    let mut guest = Guest::discovery_rule("unreachable");
-    guest.configure = r#"
-        (i32.store (i32.const 2048) (i32.const 1))
-        (i32.store (i32.const 2052) (i32.const 200))
-        (i32.store (i32.const 2056) (i32.const 7))
-        (i32.store (i32.const 2060) (i32.const 0))
-        (i32.store (i32.const 2064) (i32.const 7))
-        i32.const 2048"#;
-    let plugin = host().load(&guest.component()).expect("the component loads");
-    match plugin.discovery_rule(&json!({})) {
-        Err(ConfigureError::Refused { pointer, message, .. }) => {
-            assert_eq!((pointer.as_str(), message.as_str()), ("A test.", "hostile"));
-        }
-        other => panic!("{:?}", other.err()),
+fn a_long_message_is_cut() {
+    let body = "(memory.fill (i32.const 98304) (i32.const 97) (i32.const 32768))
+        (call $log (i32.const 3) (i32.const 98304) (i32.const 32768)) unreachable";
+    let rule = rule_with(body).discovery_rule(&json!({})).expect("it accepts everything");
+    let discovery = rule.discover(&[module_class("Bad")]);
+    assert_eq!(discovery.failures[0].log[0].text.len(), 4096);
+}
+
+#[test]
+fn a_plugin_of_another_kind_is_told() {
+    let plugin = host(FewLimits::default()).load(&Guest::default().built(Kind::SpecEmitter)).expect("it loads");
+    let error = plugin.repo_shim(&json!({})).err().expect("it is an emitter").to_string();
+    let plugin = plugin.identity();
+    assert_eq!(error, format!("plugin {plugin} is a spec-emitter, and a repo-shim is wanted here"));
+}
+
+/// For programs; `tests/hostile/` has the texts.
+#[test]
+fn why_a_plugin_refuses_is_told_apart() {
+    for (case, why) in [(0, Refusal::Input), (1, Refusal::Unsupported), (2, Refusal::Host), (3, Refusal::Other)] {
+        let refusal = format!(
+            "(i32.store (i32.const 2048) (i32.const 1))
+            (i32.store (i32.const 2052) (i32.const {case}))
+            (i32.store (i32.const 2056) (i32.const 200))
+            (i32.store (i32.const 2060) (i32.const 7))
+            (i32.const 2048)"
+        );
+        let rule = rule_with(&refusal).discovery_rule(&json!({})).expect("it accepts everything");
+        let failure = rule.discover(&[module_class("Bad")]).failures.remove(0).failure;
+        assert_eq!(failure, CallFailure::Refused { why, message: "A test.".to_owned() });
     }
-    assert!(matches!(plugin.repo_shim(&json!({})), Err(ConfigureError::Kind { .. })));
-}
-
-fn load_error(component: &[u8]) -> String {
-    match host().load(component) {
-        Ok(_) => panic!("the component loads"),
-        Err(error) => error.to_string(),
-    }
-}
-
-#[test]
-fn the_version_is_read_before_anything_else() {
-    let guest = Guest::discovery_rule("unreachable");
-    let unstamped = guest.unstamped("");
-    assert!(load_error(&unstamped).contains("it has no custom section `netquarry-plugin-api`"));
-
-    let mut newer = unstamped.clone();
-    api_version::stamp(&mut newer, ApiVersion { major: 0, minor: 9, patch: 0 });
-    assert!(
-        load_error(&newer)
-            .contains("was written against version 0.9.0 of netquarry:plugin, and this host speaks 0.1.0")
-    );
-
-    let mut damaged = b"\0asm\x0d\0\x01\0".to_vec();
-    api_version::stamp(&mut damaged, ApiVersion::CURRENT);
-    damaged.extend([10, 2, 0xff, 0xff]);
-    assert!(load_error(&damaged).contains("does not compile"), "{}", load_error(&damaged));
-    assert!(load_error(b"\0asm\x01\0\0\0").contains("it is not a WebAssembly component"));
-}
-
-#[test]
-fn a_missing_export_is_named() {
-    let guest = Guest { world: "base", module: String::new(), ..Guest::discovery_rule("") };
-    let error = load_error(&guest.component());
-    assert!(error.contains("does not fit the world discovery-rule") && error.contains("discover"), "{error}");
-}
-
-#[test]
-fn an_import_beyond_the_world_is_refused() {
-    let document = r#"
-        package test:guest;
-        interface sockets { connect: func(); }
-        world guest {
-            include netquarry:plugin/discovery-rule@0.1.0;
-            import sockets;
-        }"#;
-    let imports = r#"(import "test:guest/sockets" "connect" (func $connect))"#;
-    let guest = Guest { imports, ..Guest::discovery_rule("call $connect unreachable") };
-    let mut component = guest.unstamped(document);
-    api_version::stamp(&mut component, ApiVersion::CURRENT);
-    let error = load_error(&component);
-    assert!(error.contains("test:guest/sockets"), "{error}");
-}
-
-#[test]
-fn a_description_that_is_none_is_refused() {
-    let guest = Guest { name: "No Name", ..Guest::discovery_rule("unreachable") };
-    assert!(matches!(host().load(&guest.component()), Err(LoadError::Description { .. })));
-}
-
-#[test]
-fn an_emitter_stays_inside_of_its_folder() {
-    for path in ["../escaped", "/etc/escaped", "a/../../escaped", "con.txt", "C:\\\\escaped"] {
-        let plugin = host().load(&Guest::emitter(path).component()).expect("the component loads");
-        let emitter = plugin.spec_emitter(&json!({})).expect("it accepts everything");
-        let (files, failures) = emitted(&emitter, &[&record("One")]);
-        assert!(files.is_empty(), "{path}");
-        assert!(matches!(&failures[0].failure, CallFailure::Answer(_)), "{path}");
-        assert_eq!(failures[0].item, "test:package.module.One");
-    }
-}
-
-#[test]
-fn two_blocks_do_not_share_a_file() {
-    let plugin = host().load(&Guest::emitter("spec.json").component()).expect("the component loads");
-    let emitter = plugin.spec_emitter(&json!({})).expect("it accepts everything");
-    let (files, failures) = emitted(&emitter, &[&record("One"), &record("Two")]);
-    assert_eq!(files.len(), 1);
-    assert_eq!(failures.len(), 1);
-    assert!(failures[0].to_string().contains("\"spec.json\" is there already"), "{}", failures[0]);
 }

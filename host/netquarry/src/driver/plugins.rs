@@ -17,6 +17,7 @@ use super::for_sources::ForSources;
 use super::registries;
 use crate::configuration::{DEFAULT_DISCOVERY, Settings, expanded};
 use crate::console::Console;
+use crate::hints::unusable_plugin;
 use crate::problem::Problem;
 use crate::quantity::human_things;
 
@@ -148,14 +149,16 @@ pub fn discovery_order(settings: &Settings, asked_by_corpus: Option<&str>) -> Ve
 pub fn load(settings: &Settings, host: &PluginHost, name: &str) -> Result<NamedPlugin, Problem> {
     let plugin = match first_party().iter().find(|component| component.name == name) {
         Some(component) => host.load(component.bytes)?,
-        None if name.ends_with(".wasm") => {
-            let path = Path::new(name);
-            let bytes = fs::read(path).map_err(|error| Problem::io("read the plugin", path, error))?;
-            host.load(&bytes)?
-        }
+        None if name.ends_with(".wasm") => of_file(host, Path::new(name))?,
         None => registries::locked(settings, host, name)?.ok_or_else(|| unknown(name))?,
     };
     Ok(NamedPlugin { name: name.to_owned(), plugin })
+}
+
+/// The component in this file as a plugin.
+pub fn of_file(host: &PluginHost, path: &Path) -> Result<Plugin, Problem> {
+    let bytes = fs::read(path).map_err(|error| Problem::io("read the plugin", path, error))?;
+    host.load(&bytes).map_err(|error| unusable_plugin(&format!("`{}`", path.display()), &error))
 }
 
 /// Tells of calls that failed, each of which cost its own item: the first few in full, the number of the others.

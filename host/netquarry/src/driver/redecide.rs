@@ -58,7 +58,7 @@ pub fn apply(
         ended: Some(now()),
         arguments,
         ingredients: earlier.ingredients.map(|it| Ingredients { host: it.host, corpus: it.corpus, ..now_made_of }),
-        results: Some(Results::of(records.whole())?),
+        results: Some(Results::of(records.whole(), &files)?),
         ..earlier
     };
     folder.write(&files, record)

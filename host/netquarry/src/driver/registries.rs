@@ -14,6 +14,7 @@ use netquarry_registry::settings::Registries;
 use semver::VersionReq;
 
 use crate::configuration::Settings;
+use crate::hints::unusable_plugin;
 use crate::problem::Problem;
 
 /// Where the lock of a project lies: beside its configuration.
@@ -90,7 +91,8 @@ pub fn refuse_where_locked(settings: &Settings, command: &str) -> Result<(), Pro
 
 /// The component as a plugin, which has to be what its registry says it is.
 pub fn load(host: &PluginHost, locked: &LockedPlugin, component: &[u8]) -> Result<Plugin, Problem> {
-    let plugin = host.load(component)?;
+    let whence = || format!("{locked} of the registry `{}`", locked.registry);
+    let plugin = host.load(component).map_err(|error| unusable_plugin(&whence(), &error))?;
     let (identity, kind) = (plugin.identity(), plugin.description().kind);
     if (&identity.name, &identity.version, kind) != (&locked.name, &locked.version, locked.kind) {
         let what = format!("The registry `{}` says {locked} is a {}", locked.registry, locked.kind);

@@ -1,6 +1,5 @@
 //! The component that a command is about.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use netquarry_plugin::Plugin;
@@ -37,8 +36,7 @@ pub(super) fn is_component(path: &Path) -> bool {
 
 /// The component in this file.
 pub(super) fn load(path: &Path, settings: &Settings) -> Result<Plugin, Problem> {
-    let bytes = fs::read(path).map_err(|error| Problem::io("read the plugin", path, error))?;
-    Ok(plugins::host(settings)?.load(&bytes)?)
+    plugins::of_file(&plugins::host(settings)?, path)
 }
 
 impl Component {
