@@ -206,9 +206,15 @@ impl From<&CallError> for Problem {
         let item = if error.item.is_empty() { String::new() } else { format!(" {}", error.item) };
         let cause: Vec<String> = std::iter::once(error.failure.to_string()).chain(error.logged()).collect();
         let plugin = &error.plugin;
+        let again =
+            error.kept.as_ref().map(|folder| format!("; it is kept: netquarry plugin replay {}", folder.display()));
+        let digest = &plugin.digest;
         Self::new(format!("The plugin {} {} failed to {}{item}", plugin.name, plugin.version, error.stage))
             .because(cause.join("\n"))
-            .help(format!("the run goes on without this answer; the plugin is sha256:{}", error.plugin.digest))
+            .help(format!(
+                "the run goes on without this answer; the plugin is sha256:{digest}{}",
+                again.unwrap_or_default()
+            ))
     }
 }
 

@@ -125,7 +125,7 @@ impl Bench<'_> {
             discover::discover(&context, fetched, &indexed, &plugins.discovery)
         })?;
         self.border(plugins, &mut into)?;
-        let (candidates, rules) = (&found.candidates, shims::rules(plugins, &indexed));
+        let (candidates, (rules, _)) = (&found.candidates, shims::rules(plugins, &indexed));
         let blocks = as_amount(candidates.len());
         let resolved = self.measure(&mut into, "resolve", blocks, "blocks/s", || {
             resolve::resolve(&context, &indexed, &rules, candidates)

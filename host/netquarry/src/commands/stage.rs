@@ -38,8 +38,9 @@ pub(super) fn up_to(stage: Stage, settings: &Settings, console: &Console) -> Res
         return list(console, &candidate_rows(&found.candidates), ending);
     }
     if stage == Stage::Resolve {
-        let rules = shims::rules(&plugins, &indexed);
+        let (rules, failures) = shims::rules(&plugins, &indexed);
         let resolved = resolve::resolve(&context, &indexed, &rules, &found.candidates)?;
+        failures.report(console);
         return list(console, &closure_rows(&found.candidates, &resolved.closures), ending);
     }
     let made = driver::made(&context, &fetched, &plugins, indexed, found)?;

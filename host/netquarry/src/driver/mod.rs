@@ -104,7 +104,7 @@ pub fn made(
     discovered: Discovered,
 ) -> Result<Made, Problem> {
     let Discovered { candidates, course } = discovered;
-    let rules = shims::rules(plugins, &indexed);
+    let (rules, failures) = shims::rules(plugins, &indexed);
     let packages = assemble::packages(&fetched.sources, &indexed.index);
     let task = context.console.task("Assembling", "steps", 2 * candidates.len() as u64);
     let mut resolving = Stopwatch::start(Stage::Resolve).stop("block", 0, 0);
@@ -115,6 +115,7 @@ pub fn made(
         assembled.extend(assemble::bundles(context, &packages, &indexed, batch, &resolved.closures, &task)?);
     }
     task.finish("Resolved", &resolve::told(&resolving));
+    failures.report(context.console);
     context.console.status("Assembled", &assembled.told());
     let before = [fetched.course.clone(), indexed.course.clone(), course];
     let stages = before.into_iter().chain([resolving, assembled.course.clone()]).collect();

@@ -13,7 +13,7 @@ use netquarry_registry::notice::{Notice, Notify};
 use netquarry_registry::settings::Registries;
 use semver::VersionReq;
 
-use crate::configuration::Settings;
+use crate::configuration::{DEFAULTS, Settings};
 use crate::hints::unusable_plugin;
 use crate::problem::Problem;
 
@@ -48,7 +48,8 @@ pub fn hold_to_lock(settings: &Settings) -> Result<(), Problem> {
         return Ok(());
     }
     let ordered = settings.configured_plugins.names().chain(settings.plugins.names());
-    let pinned = ordered.filter(|name| !name.ends_with(".wasm") && !is_first_party(name));
+    let is_pinned = |name: &&String| *name != DEFAULTS && !name.ends_with(".wasm") && !is_first_party(name);
+    let pinned = ordered.filter(is_pinned);
     let names: BTreeSet<&String> = pinned.collect();
     let requests: Vec<Request> =
         names.into_iter().map(|name| Request { name: name.clone(), requirement: VersionReq::STAR }).collect();
