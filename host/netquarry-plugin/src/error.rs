@@ -1,7 +1,7 @@
 //! What can go wrong with a plugin: when it is loaded, when it is configured, and when it is called.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::Duration;
 
 use crate::api_version::{ApiVersion, ApiVersionError};
@@ -115,7 +115,7 @@ pub struct CallError {
     /// What the plugin logged during the call, the last lines of it. A panic's message is among them.
     pub log: Vec<LogMessage>,
     /// The folder in which the call is kept ([`crate::kept`]), where it is.
-    pub kept: Option<PathBuf>,
+    pub kept: Option<Box<Path>>,
 }
 
 impl CallError {

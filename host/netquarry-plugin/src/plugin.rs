@@ -335,8 +335,11 @@ pub(crate) struct Call<'a, W: World, R> {
     /// Those of the function, without resources, as they are kept.
     pub(crate) arguments: &'a dyn Fn() -> Vec<Value>,
     /// Calls the function and looks at what it answers.
-    pub(crate) ask: &'a dyn Fn(&W::Instance, &mut Store<State>) -> Answer<R>,
+    pub(crate) ask: &'a Ask<'a, W::Instance, R>,
 }
+
+/// Asks an instance.
+type Ask<'a, I, R> = dyn Fn(&I, &mut Store<State>) -> Answer<R> + 'a;
 
 /// What a function of a plugin comes to.
 pub(crate) type Answer<R> = wasmtime::Result<Result<R, CallFailure>>;
@@ -389,7 +392,7 @@ impl ConfiguredCaller {
             outcome: Outcome::failed(&error),
         };
         match keeper.keep(&kept) {
-            Ok(folder) => CallError { kept: Some(folder), ..error },
+            Ok(folder) => CallError { kept: Some(folder.into()), ..error },
             Err(reason) => {
                 tracing::warn!("a failed call of plugin {} cannot be kept: {reason}", self.plugin());
                 error

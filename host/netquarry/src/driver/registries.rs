@@ -104,20 +104,16 @@ pub fn load(host: &PluginHost, locked: &LockedPlugin, component: &[u8]) -> Resul
     let asked: BTreeSet<Permission> =
         plugin.description().permissions.iter().map(|permission| Permission::from(&permission.right)).collect();
     if !asked.iter().eq(&locked.permissions) {
-        let list = |permissions: &mut dyn Iterator<Item = &Permission>| match permissions {
-            permissions => permissions
-                .map(|permission| format!("{} {}", permission.name, permission.scope))
-                .collect::<Vec<_>>()
-                .join(", "),
-        };
-        let what = format!(
-            "The registry `{}` says that {locked} asks for [{}]",
-            locked.registry,
-            list(&mut locked.permissions.iter())
-        );
+        let what =
+            format!("The registry `{}` says that {locked} asks for [{}]", locked.registry, listed(&locked.permissions));
         return Err(Problem::new(what)
-            .because(format!("its component asks for [{}]", list(&mut asked.iter())))
+            .because(format!("its component asks for [{}]", listed(&asked)))
             .help("do not use it, and tell whoever runs the registry"));
     }
     Ok(plugin)
+}
+
+fn listed<'a>(permissions: impl IntoIterator<Item = &'a Permission>) -> String {
+    let told = |permission: &Permission| format!("{} {}", permission.name, permission.scope);
+    permissions.into_iter().map(told).collect::<Vec<_>>().join(", ")
 }
