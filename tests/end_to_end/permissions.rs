@@ -119,6 +119,10 @@ fn what_a_plugin_asks_for_is_granted_or_it_does_not_run() {
     let failed = run(&playground, &["--keep-failed-calls", "kept"]);
     assert!(failed.stderr.contains("NotPermitted"), "{}", failed.stderr);
     let call = kept(&playground);
+    // What has been asked once has to be asked again for its failures to be kept.
+    fs::remove_dir_all(playground.path("kept")).unwrap();
+    run(&playground, &["--keep-failed-calls", "kept"]);
+    assert_eq!(kept(&playground), call);
     let folder = call.to_str().expect("a path of ours is UTF-8");
     let again = format!("netquarry plugin replay kept/{}", call.file_name().unwrap().display());
     assert!(failed.stderr.contains(&again), "{again}: {}", failed.stderr);

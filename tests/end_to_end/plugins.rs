@@ -186,12 +186,63 @@ fn options_can_be_of_one_source() {
     configure("[for-source.tow.plugin.discover-nn-module-deep]\nconditional = true\n");
     let told = playground.netquarry(&["discover"]).succeeded();
     assert!(told.stderr.contains("[for-source.tow] is about no source of the corpus `both`"), "{}", told.stderr);
+    let refused = playground.netquarry(&["config", "check"]).ended(1);
+    assert!(refused.stderr.contains("has no source `tow` to have options"), "{}", refused.stderr);
+    configure("[for-source.two.plugin.discover-nn-module-dep]\nconditional = true\n");
+    let told = playground.netquarry(&["discover"]).succeeded();
+    assert!(told.stderr.contains("did you mean `discover-nn-module-deep`?"), "{}", told.stderr);
+    let refused = playground.netquarry(&["config", "check"]).ended(1);
+    assert!(refused.stderr.contains("no plugin `discover-nn-module-dep` to have options"), "{}", refused.stderr);
     configure("[for-source.two.plugin.discover-nn-module-deep]\nconditional = 7\n");
     assert!(
         playground.netquarry(&["discover"]).ended(2).stderr.contains("[for-source.two.plugin.discover-nn-module-deep]")
     );
     assert!(playground.netquarry(&["config", "check"]).ended(1).stderr.contains("conditional = 7"));
-    configure("[for-source.two.plugin.dedup-lexical]\nthreshold = 0.5\n");
-    let refused = playground.netquarry(&["config", "check"]).ended(1);
-    assert!(refused.stderr.contains("a dedup-strategy is asked once for all sources"), "{}", refused.stderr);
+    // Each at its own place.
+    configure(
+        "[for-source.one.plugin.dedup-lexical]\nthreshold = 0.5\n[for-source.two.plugin.dedup-lexical]\nthreshold = 0.6\n",
+    );
+    let refused = playground.netquarry(&["config", "check"]).ended(1).stderr;
+    assert!(refused.contains("a dedup-strategy is asked once for all sources"), "{refused}");
+    for source in ["one", "two"] {
+        assert!(refused.contains(&format!("[for-source.{source}.plugin.dedup-lexical] cannot be used")), "{refused}");
+    }
+    // A command that asks the strategies alone refuses what a run refuses.
+    let refused = playground.netquarry(&["dedup", "run", "one"]).ended(2).stderr;
+    assert!(refused.contains("[for-source.one.plugin.dedup-lexical] cannot be used"), "{refused}");
+}
+
+#[test]
+fn options_of_an_emitter_can_be_of_one_source() {
+    let playground = Playground::new();
+    let block = "import torch.nn as nn\n\n\nclass Same(nn.Module):\n    def forward(self, x):\n        return x\n";
+    for source in ["one", "two"] {
+        playground.write(&format!("{source}/{source}/__init__.py"), block);
+    }
+    let local = |name: &str| json!({"name": name, "location": {"local": {"path": name}}});
+    playground.write("corpus.json", &json!({"name": "both", "sources": [local("one"), local("two")]}).to_string());
+    playground.write(
+        "netquarry.toml",
+        "[plugins]\ndedup = []\nemit = [\"emit-lemur\"]\n[for-source.two.plugin.emit-lemur]\nminimum_level = 6\n",
+    );
+    playground.mine(&["run"]).succeeded();
+    let index: serde_json::Value =
+        serde_json::from_str(&playground.read("out/specs/emit-lemur/index.json")).expect("an index is JSON");
+    assert_eq!(index["models"][0]["id"], "one:one.Same");
+    assert_eq!(
+        (&index["refused"][0]["id"], &index["refused"][0]["reason"]),
+        (&json!("two:two.Same"), &json!("below_level"))
+    );
+}
+
+#[test]
+fn a_plugin_stands_once_in_its_list() {
+    let playground = Playground::new();
+    playground.write("netquarry.toml", "[plugins]\nshims = [\"shim-timm\", \"shim-timm\"]\n");
+    for command in [&["config", "check"] as &[&str], &["discover"]] {
+        let told = playground.netquarry(command).stderr;
+        assert!(told.contains("Two plugins of one kind are called `shim-timm`"), "{told}");
+    }
+    playground.write("netquarry.toml", "[plugins]\nshims = [\"...\", \"...\"]\n");
+    playground.netquarry(&["config", "check"]).succeeded();
 }

@@ -43,6 +43,10 @@ fn removed(playground: &Playground, folder: &str) -> Vec<String> {
     removed.map(|(block, _)| block).collect()
 }
 
+fn recorded(playground: &Playground, folder: &str) -> Value {
+    serde_json::from_str(&playground.read(&format!("{folder}/run.json"))).expect("a record is JSON")
+}
+
 fn dedup(playground: &Playground, options: &[&str]) -> Run {
     playground.mine(&[&["dedup", "run"], options].concat())
 }
@@ -79,6 +83,11 @@ fn a_library_decided_about_anew_is_the_one_that_a_run_makes() {
     playground.mine(&["run", "--set", THRESHOLD, "--out", "whole"]).succeeded();
     assert!(tree(&playground.path("out")) == tree(&playground.path("whole")), "a run makes another library");
     assert!(playground.path("out/blocks/Tall.py").is_file() && !playground.path("out/duplicates/Tall.py").exists());
+    // And for the same reasons, as its record has them.
+    for part in ["ingredients", "results"] {
+        let [applied, whole] = ["out", "whole"].map(|folder| recorded(&playground, folder)[part].clone());
+        assert!(applied.is_object() && applied == whole, "{part}: {applied} {whole}");
+    }
     playground.mine(&["verify"]).succeeded();
     let again = playground.mine(&["run", "--set", THRESHOLD, "--format", "json"]).succeeded().json();
     assert_eq!((&again["changes"]["written"], &again["changes"]["removed"]), (&Value::from(0), &Value::from(0)));
@@ -99,13 +108,60 @@ fn strategies_and_presets_are_exchanged_likewise() {
     playground.mine(&["run", "--out", "whole"]).succeeded();
     assert!(tree(&playground.path("whole")) == by_command_line, "a run with this strategy makes another library");
 
-    // The lines that are printed are those that a run needs.
-    fs::remove_file(playground.path("netquarry.toml")).unwrap();
-    let applied = dedup(&playground, &["--preset", "nn-dup", "--apply"]).succeeded();
-    let (_, lines) = applied.stderr.split_once("put this there:\n").expect("there are lines to put there");
-    playground.write("netquarry.toml", lines);
+    // `...` are those that are asked anyhow.
+    let same = dedup(&playground, &["--dedup", "...", "--format", "json"]).succeeded().json();
+    assert!(["goes", "returns", "differs"].iter().all(|list| blocks(&same[list]).is_empty()), "{same}");
+    assert_eq!(same["configuration"], Value::Null);
+
+    // The lines that are printed are those that a run needs, in the place of what the file has.
+    playground.write("netquarry.toml", "[plugin.dedup-exact]\nprefixes = [\"near\"]\n");
+    let applied = dedup(&playground, &["--preset", "nn-dup", "--apply", "--format", "json"]).succeeded();
+    let lines = applied.json()["configuration"].as_str().expect("there are lines to put there").to_owned();
+    assert!(lines.contains("[plugin.dedup-exact]") && applied.stderr.contains(lines.trim_end()), "{}", applied.stderr);
+    playground.write("netquarry.toml", &lines);
     playground.mine(&["run", "--out", "preset"]).succeeded();
     assert!(tree(&playground.path("preset")) == tree(&playground.path("out")), "{lines}");
+}
+
+/// Every file is put in its place before any goes, and the manifest may be the old one or the new one already.
+#[test]
+fn what_was_interrupted_goes_on() {
+    let playground = library();
+    playground.mine(&["run", "--set", THRESHOLD, "--out", "whole"]).succeeded();
+    let (before, after) = (recorded(&playground, "out"), recorded(&playground, "whole"));
+    let mut interrupted = before.clone();
+    interrupted["state"] = "redeciding".into();
+    let files = interrupted["files"].as_object_mut().expect("files have digests");
+    files.extend(after["files"].as_object().expect("files have digests").clone());
+    let bundle = playground.read("whole/blocks/Tall.py");
+    for manifest in [playground.read("out/manifest.jsonl"), playground.read("whole/manifest.jsonl")] {
+        playground.write("out/blocks/Tall.py", &bundle);
+        playground.write("out/manifest.jsonl", &manifest);
+        playground.write("out/run.json", &interrupted.to_string());
+        let found = playground.mine(&["verify"]).ended(1);
+        assert!(found.stdout.contains("`dedup run --apply` did not end"), "{}", found.stdout);
+        dedup(&playground, &["--set", THRESHOLD, "--apply"]).succeeded();
+        assert!(tree(&playground.path("out")) == tree(&playground.path("whole")), "something is left of before");
+        assert_eq!(recorded(&playground, "out")["state"], "finished");
+        playground.mine(&["verify"]).succeeded();
+        dedup(&playground, &["--apply"]).succeeded();
+    }
+}
+
+#[test]
+fn what_extract_has_added_is_decided_about_with_the_others() {
+    let playground = library();
+    playground.mine(&["extract", "small.near.Tall"]).succeeded();
+    assert_eq!(recorded(&playground, "out")["state"], "extended");
+    dedup(&playground, &["--set", THRESHOLD, "--apply"]).succeeded();
+    assert_eq!(recorded(&playground, "out")["state"], "extended");
+    assert!(playground.path("out/blocks/Tall.py").is_file());
+    playground.mine(&["verify"]).succeeded();
+    // Its blocks are not of what the package is now.
+    let near = playground.read("package/small/near.py");
+    playground.write("package/small/near.py", &format!("{near}# edited\n"));
+    let refused = dedup(&playground, &["--apply"]).ended(2);
+    assert!(refused.stderr.contains("is not in the corpus as it was"), "{}", refused.stderr);
 }
 
 #[test]

@@ -556,10 +556,10 @@ fn plugin_order(pipeline: &PipelineArguments, file: &ConfigurationFile) -> Plugi
     }
 }
 
-/// The list with those of the defaults that it does not name in the place of `...`.
+/// The list with those of the defaults that it does not name in the place of the first `...`; nothing is left for another.
 pub fn expanded(names: Vec<String>, defaults: &[String]) -> Vec<String> {
-    let others: Vec<String> = defaults.iter().filter(|name| !names.contains(name)).cloned().collect();
-    let of = |name: String| if name == DEFAULTS { others.clone() } else { vec![name] };
+    let mut others: Vec<String> = defaults.iter().filter(|name| !names.contains(name)).cloned().collect();
+    let of = |name: String| if name == DEFAULTS { std::mem::take(&mut others) } else { vec![name] };
     names.into_iter().flat_map(of).collect()
 }
 
@@ -623,6 +623,7 @@ mod tests {
         assert_eq!(plugins.emit, ["emit-lemur", "emit-neutral-spec"]);
         // What is named already has its place.
         assert_eq!(expanded(vec!["b".to_owned(), DEFAULTS.to_owned()], &["a".to_owned(), "b".to_owned()]), ["b", "a"]);
+        assert_eq!(expanded(vec![DEFAULTS.to_owned(), DEFAULTS.to_owned()], &["a".to_owned()]), ["a"]);
     }
 
     #[test]

@@ -76,17 +76,22 @@ pub(super) fn candidate_pairs(
             }
             let found = buckets.into_par_iter().flat_map_iter(pairs_of_bucket);
             pairs.par_extend(found.filter(|(first, second)| !agree_before(&keys, band, *first, *second)));
+            // Those of earlier passes may be in it twice.
             if pairs.len() > most {
-                break;
+                sort_out(&mut pairs);
+            }
+            if pairs.len() > most {
+                return Err(KernelError::Pairs(most));
             }
         }
-        pairs.par_sort_unstable();
-        pairs.dedup();
-        if pairs.len() > most {
-            return Err(KernelError::Pairs(most));
-        }
+        sort_out(&mut pairs);
     }
     Ok(pairs)
+}
+
+fn sort_out(pairs: &mut Vec<(usize, usize)>) {
+    pairs.par_sort_unstable();
+    pairs.dedup();
 }
 
 fn pairs_of_bucket(bucket: Vec<usize>) -> impl Iterator<Item = (usize, usize)> {
@@ -241,6 +246,9 @@ mod tests {
         assert!(!expected.is_empty() && expected.len() < 60 * 59 / 2, "{}", expected.len());
         let keys = keys_of(&signatures, banding);
         assert_eq!(candidate_pairs(banding, &keys, MOST_PAIRS), Ok(expected.clone()));
+        // Pairs that agree in bands of several passes are no more than others.
+        assert_eq!(candidate_pairs(banding, &keys, expected.len()), Ok(expected.clone()));
+        assert_eq!(candidate_pairs(banding, &keys, expected.len() - 1), Err(KernelError::Pairs(expected.len() - 1)));
         let mut sets = UnionFind::<usize>::new(60);
         expected.iter().for_each(|(first, second)| _ = sets.union(*first, *second));
         for (first, second) in

@@ -6,11 +6,12 @@
 //!
 //! `FOLDER` holds Python files, such as unpacked wheels; without one, classes are made up. `LIBRARY` is what a run over
 //! the same files left: its bundles are deduplicated and its records emitted, so that the sum is what plugins cost that
-//! run. Seconds are CPU seconds of the process, the least of several runs.
+//! run, and each of its stages can be compared with what its crossings of the border take. Seconds are CPU seconds of the
+//! process, the least of several runs.
 
 #![expect(clippy::print_stdout, reason = "the figures are what it is for")]
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -36,6 +37,7 @@ use rustix::time::{ClockId, clock_gettime};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
+mod crossing;
 mod native;
 
 fn main() {
@@ -56,6 +58,7 @@ fn run(folder: Option<&Path>, library: Option<&Path>) {
     }
     println!("{}: {} classes, {} codes", material.origin, material.classes.len(), material.codes.len());
     loading();
+    crossing::report(&material, library);
     println!("\n{:<24} {:>8} {:>12} {:>12} {:>8}", "plugin", "items", "wasm", "native", "ratio");
     let mut costs = vec![discovery(&material)];
     costs.extend(deduplication(&material));
@@ -91,6 +94,8 @@ struct Material {
     classes: Vec<ClassDescription>,
     codes: Vec<(String, Arc<str>)>,
     records: Vec<BlockRecord>,
+    /// The bundles of records, by block; classes that were made up have none.
+    bundles: HashMap<String, String>,
 }
 
 impl Material {
@@ -115,7 +120,8 @@ impl Material {
         let subclassed: HashSet<_> = index.subclassed();
         let ids: Vec<FileId> = index.files().map(|(id, _)| id).collect();
         let origin = folder.display().to_string();
-        let mut material = Self { origin, classes: Vec::new(), codes: Vec::new(), records: Vec::new() };
+        let (classes, codes, records) = (Vec::new(), Vec::new(), Vec::new());
+        let mut material = Self { origin, classes, codes, records, bundles: HashMap::new() };
         for id in ids {
             let text = &texts[id.0 as usize];
             for class in index.describe(id, text, &subclassed) {
@@ -141,7 +147,13 @@ impl Material {
             let code: String =
                 text.lines().skip_while(|line| line.starts_with('#')).flat_map(|line| [line, "\n"]).collect();
             self.codes.push((record.block.clone(), Arc::from(code)));
+            self.bundles.insert(record.block.clone(), text);
         }
+    }
+
+    /// Each record with its bundle.
+    fn emitted(&self) -> impl Iterator<Item = (&BlockRecord, Option<&str>)> {
+        self.records.iter().map(|record| (record, self.bundles.get(&record.block).map(String::as_str)))
     }
 
     fn invented(count: usize) -> Self {
@@ -156,7 +168,7 @@ impl Material {
         let codes = (0..count).map(|number| (format!("invented.Block{number}"), Arc::from(text(number)))).collect();
         let classes: Vec<_> = (0..count).map(native::invented_class).collect();
         let records = classes.iter().map(native::record).collect();
-        Self { origin: "made up".to_owned(), classes, codes, records }
+        Self { origin: "made up".to_owned(), classes, codes, records, bundles: HashMap::new() }
     }
 
     fn blocks(&self) -> Arc<dyn BlockSet> {
@@ -236,17 +248,21 @@ fn deduplication(material: &Material) -> Vec<Cost> {
 
 fn emission(material: &Material) -> Cost {
     let host = host();
-    let records: &Vec<_> = &material.records.iter().collect();
     let emitter = plugin(&host, NeutralSpec::NAME).spec_emitter(&json!({})).expect("it accepts an empty configuration");
-    let wasm = least(|| {
+    let emitted = || -> Vec<Vec<Vec<u8>>> {
         let mut emission = emitter.start();
-        records.iter().for_each(|record| drop(emission.accept(record, emitter.ask(record, None))));
-        drop(emission.finish());
-    });
+        let answers = material.emitted().map(|(record, code)| emission.accept(record, emitter.ask(record, code)));
+        answers.map(|files| files.into_iter().map(|file| file.content).collect()).collect()
+    };
     let native_emitter = configured::<NeutralSpec>("{}").expect("it accepts an empty configuration");
-    let blocks: Vec<_> = material.records.iter().map(native::block).collect();
-    let native = least(|| blocks.iter().for_each(|block| drop(native_emitter.emit_block(block))));
-    report(NeutralSpec::NAME, records.len(), Cost { wasm, native })
+    let blocks: Vec<_> = material.emitted().map(|(record, code)| native::block(record, code)).collect();
+    let emitted_natively = || -> Vec<Vec<Vec<u8>>> {
+        let answers = blocks.iter().map(|block| native_emitter.emit_block(block).expect("it takes every block"));
+        answers.map(|emission| emission.files.into_iter().map(|file| file.content).collect()).collect()
+    };
+    assert!(emitted() == emitted_natively(), "both sides do the same work");
+    let (wasm, native) = (least(|| drop(emitted())), least(|| drop(emitted_natively())));
+    report(NeutralSpec::NAME, material.records.len(), Cost { wasm, native })
 }
 
 fn host() -> PluginHost {

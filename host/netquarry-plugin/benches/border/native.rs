@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use netquarry_core::dedup::{Banding, BlockSet, Criterion, Hashing, Shingling, SimilarStructures};
 use netquarry_core::discovery::{Ancestor, BaseClass, ClassDescription, MethodDescription};
 use netquarry_core::facts;
-use netquarry_core::record::{BlockRecord, Category, ParameterRecord, RecordSource};
+use netquarry_core::record::{BlockRecord, Category, ClosureRecord, ParameterRecord, RecordSource};
 use netquarry_core::source::SourceKind;
-use netquarry_core::verdict::Evidence;
+use netquarry_core::verdict::{self, Evidence, Level, TensorShape};
 use netquarry_sdk::Refusal;
 use netquarry_sdk::dedup::{self, BlockSummary, Follower, Pair, SimilarBlocks, SimilarPair, Structure};
 use netquarry_sdk::discovery::{self, Method};
-use netquarry_sdk::emit::{self, Parameter, ParameterKind, Provenance};
+use netquarry_sdk::emit::{self, Dependency, Outcome, Parameter, ParameterKind, Provenance, Tensor};
 
 /// The kernels of the host without the border.
 pub(crate) struct Blocks<'a>(pub(crate) &'a dyn BlockSet);
@@ -293,45 +293,90 @@ pub(crate) fn record(class: &ClassDescription) -> BlockRecord {
     }
 }
 
-/// The record as the plugin gets it, with what [`record`] fills in.
-pub(crate) fn block(record: &BlockRecord) -> emit::Block {
+/// The record as the plugin gets it, as far as `emit-neutral-spec` looks at it.
+pub(crate) fn block(record: &BlockRecord, code: Option<&str>) -> emit::Block {
     let parameter = |parameter: &ParameterRecord| Parameter {
         name: parameter.name.clone(),
-        kind: ParameterKind::PositionalOrKeyword,
+        kind: match parameter.kind {
+            facts::ParameterKind::PositionalOnly => ParameterKind::PositionalOnly,
+            facts::ParameterKind::PositionalOrKeyword => ParameterKind::PositionalOrKeyword,
+            facts::ParameterKind::Variadic => ParameterKind::Variadic,
+            facts::ParameterKind::KeywordOnly => ParameterKind::KeywordOnly,
+            facts::ParameterKind::VariadicKeyword => ParameterKind::VariadicKeyword,
+        },
         annotation: parameter.annotation.clone(),
         default: parameter.default.clone(),
     };
-    let provenance = Provenance {
-        source: record.source.name.clone(),
-        kind: "local".to_owned(),
-        version: None,
-        commit: None,
-        file: record.source.path.clone(),
-        first_line: record.source.lines[0],
-        last_line: record.source.lines[1],
-        sha1: record.source.sha1.clone(),
-        swhid: record.swhid.clone(),
+    let tensor = |tensor: &TensorShape| {
+        let TensorShape { name, shape, dtype } = tensor.clone();
+        Tensor { name, shape, dtype }
+    };
+    let outcome = |level: Level| {
+        let outcome = match record.levels.get(level.name())? {
+            verdict::Outcome::Passed => Outcome::Passed,
+            verdict::Outcome::Failed => Outcome::Failed,
+            verdict::Outcome::Unknown => Outcome::Unknown,
+            verdict::Outcome::NotApplicable => Outcome::NotApplicable,
+        };
+        Some((level.name().to_owned(), outcome))
     };
     emit::Block {
         id: record.block.clone(),
         name: record.name.clone(),
-        category: emit::Category::Utility,
-        provenance,
-        license: None,
+        category: category(record.category),
+        provenance: provenance(record),
+        license: record.license.clone(),
         bundle: record.bundle.clone(),
         sha256: record.sha256.clone(),
-        code: None,
+        code: code.map(str::to_owned),
         requirements: record.requirements.clone(),
         constructor_parameters: record.constructor.iter().map(parameter).collect(),
         forward_parameters: record.forward.iter().map(parameter).collect(),
-        constructor_arguments: Vec::new(),
-        inputs: Vec::new(),
-        outputs: Vec::new(),
-        parameter_count: None,
-        closure: Vec::new(),
+        constructor_arguments: record.evidence.constructor_arguments.clone().into_iter().collect(),
+        inputs: record.evidence.forward_inputs.iter().map(tensor).collect(),
+        outputs: record.evidence.forward_outputs.iter().map(tensor).collect(),
+        parameter_count: record.evidence.parameters,
+        closure: record.closure.iter().map(dependency).collect(),
         level: record.level,
-        outcomes: Vec::new(),
+        outcomes: Level::ALL.into_iter().filter_map(outcome).collect(),
         failure: None,
-        manifest_record: String::new(),
+        manifest_record: serde_json::to_string(record).expect("a record has string keys"),
+    }
+}
+
+fn provenance(record: &BlockRecord) -> Provenance {
+    let [first_line, last_line] = record.source.lines;
+    Provenance {
+        source: record.source.name.clone(),
+        kind: record.source.kind.name().to_owned(),
+        version: record.source.version.clone(),
+        commit: record.source.commit.clone(),
+        file: record.source.path.clone(),
+        first_line,
+        last_line,
+        sha1: record.source.sha1.clone(),
+        swhid: record.swhid.clone(),
+    }
+}
+
+fn dependency(definition: &ClosureRecord) -> Dependency {
+    Dependency {
+        definition: definition.definition.clone(),
+        needed_by: definition.needed_by.clone(),
+        confidence: definition.confidence.map(|confidence| confidence.name().to_owned()),
+        license: definition.license.clone(),
+    }
+}
+
+fn category(category: Category) -> emit::Category {
+    match category {
+        Category::Attention => emit::Category::Attention,
+        Category::Convolution => emit::Category::Convolution,
+        Category::TransformerBlock => emit::Category::TransformerBlock,
+        Category::Pooling => emit::Category::Pooling,
+        Category::Normalisation => emit::Category::Normalisation,
+        Category::Loss => emit::Category::Loss,
+        Category::Architecture => emit::Category::Architecture,
+        Category::Utility => emit::Category::Utility,
     }
 }

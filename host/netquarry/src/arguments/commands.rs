@@ -394,8 +394,8 @@ pub struct DedupRunArguments {
     #[arg(long)]
     pub incremental: bool,
 
-    /// The strategies in the order in which they are asked: first-party plugins or paths of components [default: those of the
-    /// preset]; may be given several times.
+    /// The strategies in the order in which they are asked: first-party plugins or paths of components, and `...` for those of
+    /// the preset [default: ...]; may be given several times.
     #[arg(long = "dedup", value_name = "PLUGIN", value_delimiter = ',')]
     pub strategies: Vec<String>,
 
@@ -403,8 +403,8 @@ pub struct DedupRunArguments {
     #[arg(long, conflicts_with_all = ["out", "includes"])]
     pub apply: bool,
 
-    /// Where the decisions, the kept files and the report are written; without it the duplicates are printed only, and of a
-    /// library what would change.
+    /// Where the decisions, the kept files and the report are written. Without it the duplicates are printed only, and of a
+    /// library without --include what would change in it.
     #[arg(long, short, value_name = "DIR")]
     pub out: Option<PathBuf>,
 

@@ -55,11 +55,14 @@ fn check(global: &GlobalArguments, console: &Console) -> Result<Ending, Problem>
 fn problems(settings: &Settings, file: &ConfigurationFile, host: &PluginHost, place: &Place<'_>) -> Vec<Problem> {
     let (order, written) = (&settings.plugins, &file.configuration.plugins);
     let mut problems = Vec::new();
-    let asked_by_corpus = match fetch::corpus(settings) {
-        Ok(corpus) => corpus.discovery_rule,
+    // Of a corpus that cannot be read nothing is said but that.
+    let (asked_by_corpus, sources) = match fetch::corpus(settings) {
+        Ok(corpus) => {
+            (corpus.discovery_rule, corpus.sources.into_iter().map(|source| source.name).collect::<Vec<String>>())
+        }
         Err(problem) => {
             problems.push(place.at(problem, &["corpus".to_owned()], "this one"));
-            None
+            (None, settings.source_options.keys().cloned().collect())
         }
     };
     let discovery = plugins::discovery_order(settings, asked_by_corpus.as_deref());
@@ -70,13 +73,17 @@ fn problems(settings: &Settings, file: &ConfigurationFile, host: &PluginHost, pl
         ("emit", &order.emit, &written.emit, Kind::SpecEmitter),
     ];
     for (key, names, written, kind) in kinds {
+        let mut identities = Vec::new();
         for name in names {
             let is_it = |written: &String| written == name || file.absolute(Path::new(written)) == Path::new(name);
             let index = written.iter().position(is_it).or_else(|| written.iter().position(|name| name == DEFAULTS));
-            let listed = ["plugins".to_owned(), key.to_owned(), index.unwrap_or_default().to_string()];
+            // One that stands nowhere is a default, or what the corpus asks for.
+            let listed: Vec<String> =
+                index.map(|index| vec!["plugins".to_owned(), key.to_owned(), index.to_string()]).unwrap_or_default();
             match plugins::load(settings, host, name) {
                 Err(problem) => problems.push(place.at(problem, &listed, "this one")),
                 Ok(named) => {
+                    identities.push(named.plugin.identity().clone());
                     let granted = plugins::granted(settings, &[name, &named.plugin.identity().name]);
                     if let Err(ungranted) = named.plugin.clone().granted(&granted) {
                         problems.push(place.at(Problem::from(ungranted), &listed, "this one"));
@@ -87,15 +94,24 @@ fn problems(settings: &Settings, file: &ConfigurationFile, host: &PluginHost, pl
                 }
             }
         }
+        if let Err(problem) = plugins::distinct(identities.iter()) {
+            problems.push(place.at(problem, &["plugins".to_owned(), key.to_owned()], "these"));
+        }
     }
     let is_known = |name: &str| {
         kinds.iter().any(|(_, names, _, _)| names.iter().any(|listed| listed == name))
             || first_party().iter().any(|component| component.name == name)
     };
-    for name in settings.plugin_options.keys().filter(|name| !is_known(name)) {
+    for (table, name) in plugins::tables_of_options(settings).filter(|(_, name)| !is_known(name)) {
         let problem = Problem::new(format!("There is no plugin `{name}` to have options"))
             .help("[plugins] orders plugins, and `netquarry plugin list` names those that come with this program");
-        problems.push(place.at(problem, &["plugin".to_owned(), name.clone()], "these options"));
+        problems.push(place.at(problem, &table, "these options"));
+    }
+    for source in settings.source_options.keys().filter(|source| !sources.contains(source)) {
+        let problem =
+            Problem::new(format!("The corpus `{}` has no source `{source}` to have options", settings.corpus))
+                .help("`netquarry corpus show` prints its sources with their names");
+        problems.push(place.at(problem, &["for-source".to_owned(), source.clone()], "these options"));
     }
     problems
 }
@@ -114,8 +130,7 @@ fn of_sources(
         match kind {
             Kind::DiscoveryRule | Kind::SpecEmitter => refusal(&named.plugin, kind, &options, listed, &keys, place),
             Kind::RepoShim | Kind::DedupStrategy => {
-                let problem = plugins::refuse_options_of_sources(settings, named).err()?;
-                Some(place.at(problem, &keys.map(str::to_owned), "these options"))
+                Some(place.at(plugins::asked_once(named, &source), &keys.map(str::to_owned), "these options"))
             }
         }
     };

@@ -17,6 +17,7 @@ use super::{Ending, validate};
 use crate::arguments::RegisterArguments;
 use crate::configuration::Settings;
 use crate::console::{Console, Format};
+use crate::driver::for_sources::ForSources;
 use crate::driver::plugins::Plugins;
 use crate::export::blocks::place;
 use crate::library::manifest;
@@ -142,21 +143,21 @@ fn emitted(
     spec: &Spec,
     implementation: validate::Implementation,
     license: Option<&str>,
-    emitter: &SpecEmitter,
+    emitter: &ForSources<SpecEmitter>,
 ) -> Result<Vec<EmittedFile>, Problem> {
     let code = fs::read_to_string(&implementation.file)
         .map_err(|error| Problem::io("read", &implementation.file, error).help("save it as UTF-8"))?;
     let validate::Implementation { file, class, packages, verdict } = implementation;
     let implementation = record::Implementation { file: &file, class, code: &code, packages: &packages, verdict };
     let record = record::of(spec, implementation, license);
-    let mut emission = emitter.start();
-    let files = emission.accept(&record, emitter.ask(&record, Some(&code)));
+    let mut emission = emitter.all().start();
+    let files = emission.accept(&record, emitter.of(&record.source.name).ask(&record, Some(&code)));
     let (index, failures) = emission.finish();
     if let Some(failure) = failures.first() {
         return Err(failure.into());
     }
     if files.is_empty() {
-        return Err(refused(&file, &emitter.plugin().name, reason(&index, &record.block).as_deref()));
+        return Err(refused(&file, &emitter.all().plugin().name, reason(&index, &record.block).as_deref()));
     }
     Ok(files)
 }

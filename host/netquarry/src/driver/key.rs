@@ -1,20 +1,22 @@
 //! The digest of everything that the outputs of a run depend on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use netquarry_core::license::policy::Policy;
 use netquarry_plugin::PluginIdentity;
 use serde::Serialize;
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::fetch::Fetched;
-use crate::configuration::{PluginOptions, Settings};
+use super::plugins::Plugins;
+use crate::configuration::Settings;
 use crate::library::folder::hexadecimal;
-use crate::library::reproduction::{Ingredients, digest};
+use crate::library::reproduction::{Ingredients, Way, digest};
 use crate::problem::Problem;
 
-/// What of the settings the outputs depend on.
+/// What of the settings the blocks depend on, beside the plugins.
 #[derive(Serialize)]
 struct Options<'a> {
     kept_imports: &'a [String],
@@ -22,12 +24,17 @@ struct Options<'a> {
     gate: &'static str,
     licenses: &'a Policy,
     index: crate::arguments::IndexChoice,
-    /// By the order in which they are asked.
-    plugins: Vec<&'a str>,
-    plugin_options: &'a PluginOptions,
-    source_options: &'a BTreeMap<String, PluginOptions>,
     install: bool,
     requirements: &'a BTreeMap<String, String>,
+}
+
+/// What the configuration says of some plugins.
+#[derive(Serialize)]
+struct Ordered<'a> {
+    /// In the order in which they are asked.
+    plugins: Vec<&'a str>,
+    options: BTreeMap<&'a str, &'a Value>,
+    options_of_sources: BTreeMap<&'a str, BTreeMap<&'a str, &'a Value>>,
 }
 
 #[derive(Serialize)]
@@ -38,18 +45,28 @@ struct Sources<'a> {
     missing: Vec<&'a str>,
 }
 
-fn options<'a>(settings: &'a Settings, plugins: &[&'a PluginIdentity]) -> Options<'a> {
+fn options(settings: &Settings) -> Options<'_> {
     Options {
         kept_imports: &settings.keep_imports,
         level: settings.level.name(),
         gate: settings.gate.name(),
         licenses: &settings.licenses,
         index: settings.index,
-        plugins: plugins.iter().map(|plugin| plugin.name.as_str()).collect(),
-        plugin_options: &settings.plugin_options,
-        source_options: &settings.source_options,
         install: settings.install,
         requirements: &settings.requirements,
+    }
+}
+
+/// What the settings say of these plugins: the options of those whose names `is_meant` takes.
+fn ordered<'a>(settings: &'a Settings, plugins: &[&'a PluginIdentity], is_meant: impl Fn(&str) -> bool) -> Ordered<'a> {
+    let meant = |options: &'a BTreeMap<String, Value>| -> BTreeMap<&'a str, &'a Value> {
+        options.iter().map(|(name, options)| (name.as_str(), options)).filter(|(name, _)| is_meant(name)).collect()
+    };
+    let of_sources = settings.source_options.iter().map(|(source, options)| (source.as_str(), meant(options)));
+    Ordered {
+        plugins: plugins.iter().map(|plugin| plugin.name.as_str()).collect(),
+        options: meant(&settings.plugin_options),
+        options_of_sources: of_sources.filter(|(_, options)| !options.is_empty()).collect(),
     }
 }
 
@@ -66,22 +83,31 @@ fn sources(fetched: &Fetched) -> Sources<'_> {
 }
 
 /// What a run is made of.
-pub(super) fn ingredients(
-    settings: &Settings,
-    fetched: &Fetched,
-    plugins: &[&PluginIdentity],
-) -> Result<Ingredients, Problem> {
+pub(super) fn ingredients(settings: &Settings, fetched: &Fetched, plugins: &Plugins) -> Result<Ingredients, Problem> {
     let executable = std::env::current_exe().map_err(|error| Problem::io("find the program", Path::new("."), error))?;
     let host = std::fs::File::open(&executable).and_then(|mut file| {
         let mut hash = Sha256::new();
         std::io::copy(&mut file, &mut hash)?;
         Ok(hexadecimal(&hash.finalize()))
     });
+    let components = |plugins: &[&PluginIdentity]| {
+        plugins.iter().map(|plugin| (plugin.name.clone(), plugin.digest.clone())).collect()
+    };
+    let (making, curating) = (plugins.of_blocks(), plugins.of_curation());
+    // A plugin has its options under its own name, or under the one by which it is ordered.
+    let of_curation: BTreeSet<&str> = [&settings.plugins.dedup, &settings.plugins.emit]
+        .into_iter()
+        .flatten()
+        .map(String::as_str)
+        .chain(curating.iter().map(|plugin| plugin.name.as_str()))
+        .collect();
+    let made_by = ordered(settings, &making, |name| !of_curation.contains(name));
+    let curated_by = ordered(settings, &curating, |name| of_curation.contains(name));
     Ok(Ingredients {
         host: host.map_err(|error| Problem::io("read the program", &executable, error))?,
-        components: plugins.iter().map(|plugin| (plugin.name.clone(), plugin.digest.clone())).collect(),
-        configuration: digest(&options(settings, plugins)),
         corpus: digest(&sources(fetched)),
+        blocks: Way { components: components(&making), configuration: digest(&(options(settings), made_by)) },
+        curation: Way { components: components(&curating), configuration: digest(&curated_by) },
     })
 }
 
@@ -95,7 +121,8 @@ pub(super) fn key(
     validation: &str,
 ) -> String {
     let components: Vec<&str> = plugins.iter().map(|plugin| plugin.digest.as_str()).collect();
-    digest(&(program(), sources(fetched), options(settings, plugins), components, environment, validation))
+    let ordered = ordered(settings, plugins, |_| true);
+    digest(&(program(), sources(fetched), options(settings), ordered, components, environment, validation))
 }
 
 /// The program itself: its version, and which build of it.

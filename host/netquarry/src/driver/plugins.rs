@@ -65,12 +65,8 @@ impl Plugins {
             Ok(named.plugin.repo_shim(&options(&named))?)
         };
         let shims: Vec<RepoShim> = load(&order.shims)?.into_iter().map(configure).collect::<Result<_, Problem>>()?;
-        let configure = |named: NamedPlugin| {
-            refuse_options_of_sources(settings, &named)?;
-            Ok(named.plugin.dedup_strategy(&options(&named))?)
-        };
-        let dedup: Vec<DedupStrategy> =
-            load(&order.dedup)?.into_iter().map(configure).collect::<Result<_, Problem>>()?;
+        let dedup = load(&order.dedup)?.into_iter().map(|named| strategy(settings, &named));
+        let dedup: Vec<DedupStrategy> = dedup.collect::<Result<_, Problem>>()?;
         let configure =
             |named: NamedPlugin| for_sources(settings, &named, |options| named.plugin.spec_emitter(options));
         let emit: Vec<ForSources<SpecEmitter>> =
@@ -87,27 +83,35 @@ impl Plugins {
     pub fn load_dedup(settings: &Settings) -> Result<Vec<DedupStrategy>, Problem> {
         registries::hold_to_lock(settings)?;
         let host = host(settings)?;
-        let strategy = |name: &String| {
-            let named = load(settings, &host, name)?.granted(settings)?;
-            Ok(named.plugin.dedup_strategy(&options(settings, &named))?)
-        };
-        settings.plugins.dedup.iter().map(strategy).collect()
+        let names = settings.plugins.dedup.iter();
+        let strategies = names.map(|name| strategy(settings, &load(settings, &host, name)?.granted(settings)?));
+        let strategies: Vec<DedupStrategy> = strategies.collect::<Result<_, Problem>>()?;
+        distinct(strategies.iter().map(DedupStrategy::plugin))?;
+        Ok(strategies)
     }
 
-    /// One emitter alone, with the options that the settings have for it.
-    pub fn load_emitter(settings: &Settings, name: &str) -> Result<SpecEmitter, Problem> {
+    /// One emitter alone, with the options that the settings have for it and each source.
+    pub fn load_emitter(settings: &Settings, name: &str) -> Result<ForSources<SpecEmitter>, Problem> {
         registries::hold_to_lock(settings)?;
         let named = load(settings, &host(settings)?, name)?.granted(settings)?;
-        Ok(named.plugin.spec_emitter(&options(settings, &named))?)
+        for_sources(settings, &named, |options| named.plugin.spec_emitter(options))
     }
 
     /// Every plugin, in the order in which the stages ask them.
     pub fn identities(&self) -> Vec<&PluginIdentity> {
+        [self.of_blocks(), self.of_curation()].concat()
+    }
+
+    /// Those that say what the blocks are, in this order.
+    pub fn of_blocks(&self) -> Vec<&PluginIdentity> {
         let discovery = self.discovery.iter().map(|rule| rule.all().plugin());
-        let shims = self.shims.iter().map(RepoShim::plugin);
+        discovery.chain(self.shims.iter().map(RepoShim::plugin)).collect()
+    }
+
+    /// Those that say which blocks are kept and what there is to say of them, in this order.
+    pub fn of_curation(&self) -> Vec<&PluginIdentity> {
         let dedup = self.dedup.iter().map(DedupStrategy::plugin);
-        let emit = self.emit.iter().map(|emitter| emitter.all().plugin());
-        discovery.chain(shims).chain(dedup).chain(emit).collect()
+        dedup.chain(self.emit.iter().map(|emitter| emitter.all().plugin())).collect()
     }
 }
 
@@ -173,7 +177,7 @@ pub fn report_failures(console: &Console, failures: &[CallError]) {
 }
 
 /// Refuses two plugins of a kind that have one name: records, folders of specs and questions to shims know them by it.
-fn distinct<'a>(plugins: impl Iterator<Item = &'a PluginIdentity>) -> Result<(), Problem> {
+pub fn distinct<'a>(plugins: impl Iterator<Item = &'a PluginIdentity>) -> Result<(), Problem> {
     let mut seen: BTreeMap<&str, &PluginIdentity> = BTreeMap::new();
     for plugin in plugins {
         if let Some(earlier) = seen.insert(&plugin.name, plugin) {
@@ -219,6 +223,11 @@ pub fn options_of_source(settings: &Settings, named: &NamedPlugin, source: &str)
     Some(merged)
 }
 
+fn strategy(settings: &Settings, named: &NamedPlugin) -> Result<DedupStrategy, Problem> {
+    refuse_options_of_sources(settings, named)?;
+    Ok(named.plugin.dedup_strategy(&options(settings, named))?)
+}
+
 /// A plugin as it is configured for all sources, and for those that have options of their own.
 fn for_sources<T>(
     settings: &Settings,
@@ -241,12 +250,14 @@ fn for_sources<T>(
 /// Shims tell their rules once, and strategies look at all blocks together.
 pub fn refuse_options_of_sources(settings: &Settings, named: &NamedPlugin) -> Result<(), Problem> {
     let is_meant = |source: &&String| options_of_source(settings, named, source).is_some();
-    match settings.source_options.keys().find(is_meant) {
-        Some(source) => Err(Problem::new(format!("[for-source.{source}.plugin.{}] cannot be used", named.name))
-            .because(format!("a {} is asked once for all sources", named.plugin.description().kind))
-            .help("discovery rules and emitters can have options for one source")),
-        None => Ok(()),
-    }
+    settings.source_options.keys().find(is_meant).map_or(Ok(()), |source| Err(asked_once(named, source)))
+}
+
+/// Why a plugin has no options for this source.
+pub fn asked_once(named: &NamedPlugin, source: &str) -> Problem {
+    Problem::new(format!("[for-source.{source}.plugin.{}] cannot be used", named.name))
+        .because(format!("a {} is asked once for all sources", named.plugin.description().kind))
+        .help("discovery rules and emitters can have options for one source")
 }
 
 fn warn_about_unused_options(settings: &Settings, discovery: &[String], console: &Console) {
@@ -265,15 +276,29 @@ pub fn warn_about_unknown_options(settings: &Settings, console: &Console) {
 
 fn warn_about_options_beside(used: &BTreeSet<&str>, settings: &Settings, console: &Console) {
     let has_component = used.iter().any(|name| name.ends_with(".wasm"));
-    for name in settings.plugin_options.keys().filter(|name| !used.contains(name.as_str()) && !has_component) {
+    for (table, name) in tables_of_options(settings) {
+        if used.contains(name) || has_component {
+            continue;
+        }
         let nearest = used
             .iter()
             .copied()
             .max_by(|left, right| strsim::jaro_winkler(left, name).total_cmp(&strsim::jaro_winkler(right, name)));
         let guess = nearest.filter(|nearest| strsim::jaro_winkler(nearest, name) > 0.85);
         let guess = guess.map(|nearest| format!("; did you mean `{nearest}`?")).unwrap_or_default();
-        console.caution(&format!("[plugin.{name}] has options for a plugin that this run does not use{guess}"));
+        let table = table.join(".");
+        console.caution(&format!("[{table}] has options for a plugin that this run does not use{guess}"));
     }
+}
+
+/// Every table of the configuration that has options of a plugin, as it is headed, with the plugin's name.
+pub fn tables_of_options(settings: &Settings) -> impl Iterator<Item = (Vec<String>, &str)> {
+    let for_all = settings.plugin_options.keys().map(|name| (vec!["plugin".to_owned(), name.clone()], name.as_str()));
+    let for_one = settings.source_options.iter().flat_map(|(source, options)| {
+        let heading = move |name: &String| ["for-source", source, "plugin", name].map(str::to_owned).to_vec();
+        options.keys().map(move |name| (heading(name), name.as_str()))
+    });
+    for_all.chain(for_one)
 }
 
 fn tables(shims: &[RepoShim], console: &Console) -> Vec<ShimTables> {

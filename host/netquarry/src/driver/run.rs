@@ -55,7 +55,9 @@ pub fn run(context: &Context<'_>, arguments: Vec<String>) -> Result<Summary, Pro
 /// What an equal run has found, where it left everything as it would be made now.
 fn up_to_date(context: &Context<'_>, folder: &OutputFolder, start: &Start) -> Result<Option<Summary>, Problem> {
     let settings = context.settings;
-    if settings.retry_failed || settings.rebuild_index || settings.index == IndexChoice::Force {
+    // Nothing is there of the calls that failed the last time, so that they have to fail again to be kept.
+    let keeps_calls = settings.kept_calls.is_some();
+    if settings.retry_failed || settings.rebuild_index || settings.index == IndexChoice::Force || keeps_calls {
         return Ok(None);
     }
     // An environment that has yet to be made has validated nothing.
@@ -129,7 +131,7 @@ fn afresh(
         sandbox: protections(&records),
         tier: tier(&records),
         course: course.clone(),
-        ingredients: Some(key::ingredients(settings, &fetched, &plugins.identities())?),
+        ingredients: Some(key::ingredients(settings, &fetched, &plugins)?),
         results: Some(Results::of(records.whole(), &files)?),
         costs: costs::measured(&plugins.meter),
         ..record

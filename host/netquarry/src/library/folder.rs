@@ -123,7 +123,18 @@ impl OutputFolder {
 
     /// Makes `files` the contents of the library: writes what is new or different, then takes away what an earlier run
     /// wrote and this one did not. Files that no run wrote are left alone.
-    pub fn write(&self, files: &Files<'_>, mut record: RunRecord) -> Result<Changes, Problem> {
+    pub fn write(&self, files: &Files<'_>, record: RunRecord) -> Result<Changes, Problem> {
+        self.write_meanwhile(State::Unfinished, files, record)
+    }
+
+    /// Likewise for a library whose bundles stay what they are and only move. New files are put in their places before old
+    /// ones go, so that the manifest has all of its bundles whenever this ends early.
+    pub fn rewrite(&self, files: &Files<'_>, record: RunRecord) -> Result<Changes, Problem> {
+        self.write_meanwhile(State::Redeciding, files, record)
+    }
+
+    /// `meanwhile` is the state that the folder is in until all is done.
+    fn write_meanwhile(&self, meanwhile: State, files: &Files<'_>, mut record: RunRecord) -> Result<Changes, Problem> {
         let earlier = self.run_record().map(|earlier| earlier.files).unwrap_or_default();
         self.remove_leftovers(files.keys().chain(earlier.keys()))?;
         let staged = files.iter().map(|(path, content)| Ok((path.as_str(), self.stage(path, content)?)));
@@ -132,7 +143,7 @@ impl OutputFolder {
             staged.iter().map(|(path, staged)| ((*path).to_owned(), staged.digest())).collect();
         let mut either = earlier.clone();
         either.extend(digests.iter().map(|(path, digest)| (path.clone(), digest.clone())));
-        self.write_record(&RunRecord { state: State::Unfinished, key: None, files: either, ..record.clone() })?;
+        self.write_record(&RunRecord { state: meanwhile, key: None, files: either, ..record.clone() })?;
 
         let mut changes = Changes::default();
         for (path, staged) in staged {

@@ -16,12 +16,21 @@ use crate::problem::Problem;
 pub struct Ingredients {
     /// Of the program's file; a build for another machine has another.
     pub host: String,
-    /// Of each plugin's component, by its name.
-    pub components: BTreeMap<String, String>,
-    /// Of all options that the outputs depend on.
-    pub configuration: String,
     /// Of the corpus and of the contents of its sources.
     pub corpus: String,
+    /// What found, made and validated the blocks: rules of discovery, shims, and all options but those of `curation`.
+    pub blocks: Way,
+    /// What decided which of them are kept, and described those: strategies and emitters.
+    pub curation: Way,
+}
+
+/// In which way a part of the work was done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Way {
+    /// Of each plugin's component, by its name.
+    pub components: BTreeMap<String, String>,
+    /// Of all options on which the outputs of this part depend.
+    pub configuration: String,
 }
 
 /// What a run made, without what depends on a machine's arithmetic or on time.

@@ -37,6 +37,9 @@ pub enum Contents {
 pub enum State {
     /// Begun and not ended: `files` lists what it may have written.
     Unfinished,
+    /// It was whole and is being decided about anew. Every bundle that its manifest names is there, whether that is the one
+    /// before or the one after, so that `dedup run --apply` can go on.
+    Redeciding,
     /// The files are what one whole run left.
     Finished,
     /// Single blocks were added to it afterwards.
@@ -187,6 +190,11 @@ impl RunRecord {
                 .because(error)
                 .help("name the corpus with --corpus; `netquarry run` makes the library anew")
         })
+    }
+
+    /// The interpreter that the blocks were validated with; none where none was needed.
+    pub fn python(&self) -> Option<PathBuf> {
+        self.environment.as_ref()?["python"].as_str().map(PathBuf::from)
     }
 
     /// The record of a run that begins now.

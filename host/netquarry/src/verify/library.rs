@@ -39,8 +39,15 @@ fn run_record(folder: &Path, report: &mut Report) -> Option<RunRecord> {
     let found = RunRecord::read(folder);
     match found {
         Ok(Some(record)) => {
-            if record.state == State::Unfinished {
-                report.find(Check::RunRecord, run_record::FILE_NAME, None, "The last run did not end");
+            match record.state {
+                State::Unfinished => {
+                    report.find(Check::RunRecord, run_record::FILE_NAME, None, "The last run did not end");
+                }
+                State::Redeciding => {
+                    let what = "The last `dedup run --apply` did not end: it goes on when it is given again";
+                    report.find(Check::RunRecord, run_record::FILE_NAME, None, what);
+                }
+                State::Finished | State::Extended => {}
             }
             Some(record)
         }

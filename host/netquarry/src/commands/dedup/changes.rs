@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, absolute};
 
 use netquarry_core::record::{DedupDecision, DedupOutcome};
 use serde::Serialize;
@@ -30,8 +30,15 @@ pub(super) struct Changes {
     goes: Vec<Change>,
     /// Blocks that were duplicates and are kept.
     returns: Vec<Change>,
-    /// Blocks of which something else of the decision differs: the survivor, the reason.
+    /// Blocks of which something else of the decision differs: the survivor, the reason, the similarity, the strategy. Its
+    /// version alone is no difference.
     differs: Vec<Change>,
+    /// The strategies that failed, with their versions: what they would have removed is among `returns`.
+    pub(super) failed: Vec<String>,
+    /// Why bundles of the library could not be read: they were compared with no other.
+    pub(super) unreadable: Vec<String>,
+    /// What netquarry.toml has to say for a run to decide so, where it says otherwise.
+    pub(super) configuration: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -71,6 +78,9 @@ impl Changes {
             goes: Vec::new(),
             returns: Vec::new(),
             differs: Vec::new(),
+            failed: Vec::new(),
+            unreadable: Vec::new(),
+            configuration: None,
         };
         let mut removals: BTreeMap<(String, String), BeforeAfter> = BTreeMap::new();
         for (block, after) in decisions {
@@ -88,7 +98,9 @@ impl Changes {
             let list = match (was_removed, is_removed) {
                 (None, Some(_)) => &mut changes.goes,
                 (Some(_), None) => &mut changes.returns,
-                _ if before.as_ref() != Some(after) => &mut changes.differs,
+                _ if before.as_ref().map(whatever_the_version) != Some(whatever_the_version(after)) => {
+                    &mut changes.differs
+                }
                 _ => continue,
             };
             list.push(Change { block: block.clone(), before, after: after.clone() });
@@ -163,9 +175,17 @@ fn is_removal(decision: &DedupDecision) -> bool {
 
 /// The strategy of a decision, without its version, and its reason.
 fn key(decision: &DedupDecision) -> (String, String) {
-    let plugin = decision.plugin.as_deref().unwrap_or_default();
-    let (strategy, _) = plugin.split_once(' ').unwrap_or((plugin, ""));
-    (strategy.to_owned(), decision.reason.clone().unwrap_or_default())
+    let strategy = decision.plugin.as_deref().map(name_of).expect("a strategy has removed it");
+    (strategy.to_owned(), decision.reason.clone().expect("for a reason"))
+}
+
+fn whatever_the_version(decision: &DedupDecision) -> DedupDecision {
+    DedupDecision { plugin: decision.plugin.as_deref().map(|plugin| name_of(plugin).to_owned()), ..decision.clone() }
+}
+
+/// The name of a plugin that is given as `NAME VERSION`.
+fn name_of(plugin: &str) -> &str {
+    plugin.split_once(' ').map_or(plugin, |(name, _)| name)
 }
 
 fn row(block: &str, decision: Option<&DedupDecision>) -> DuplicateRow {
@@ -178,32 +198,31 @@ fn row(block: &str, decision: Option<&DedupDecision>) -> DuplicateRow {
 }
 
 /// The lines of netquarry.toml by which a run decides as `asked` does, where `configured` says otherwise; none where it does
-/// not.
+/// not. They say all that there is to say of a strategy, since an option that goes cannot be said beside the others.
 pub(super) fn lines_for_configuration(configured: &Settings, asked: &Settings) -> Option<String> {
     let mut document = serde_json::Map::new();
     if asked.plugins.dedup != configured.plugins.dedup {
-        document.insert("plugins".to_owned(), json!({ "dedup": asked.plugins.dedup }));
+        let strategies: Vec<String> = asked.plugins.dedup.iter().map(|name| from_anywhere(name)).collect();
+        document.insert("plugins".to_owned(), json!({ "dedup": strategies }));
     }
-    let mut of_plugins = serde_json::Map::new();
-    for (plugin, options) in asked.plugin_options.iter().filter(|(name, _)| asked.plugins.dedup.contains(name)) {
-        let before = configured.plugin_options.get(plugin);
-        let is_new = |(option, value): &(&String, &Value)| before.and_then(|before| before.get(option)) != Some(value);
-        let new: serde_json::Map<String, Value> = options
-            .as_object()
-            .into_iter()
-            .flatten()
-            .filter(is_new)
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .collect();
-        if !new.is_empty() {
-            of_plugins.insert(plugin.clone(), Value::Object(new));
-        }
+    let is_new = |(plugin, options): &(&String, &Value)| {
+        asked.plugins.dedup.contains(plugin) && configured.plugin_options.get(*plugin) != Some(options)
+    };
+    let new = asked.plugin_options.iter().filter(is_new);
+    let new: serde_json::Map<String, Value> = new.map(|(plugin, options)| (plugin.clone(), options.clone())).collect();
+    if !new.is_empty() {
+        document.insert("plugin".to_owned(), Value::Object(new));
     }
-    if !of_plugins.is_empty() {
-        document.insert("plugin".to_owned(), Value::Object(of_plugins));
+    let text = || toml::to_string(&document).expect("options come from TOML, or are texts and lists of them");
+    (!document.is_empty()).then(text)
+}
+
+/// The name of a plugin, or the path of its component as it can be given in any folder.
+fn from_anywhere(plugin: &str) -> String {
+    match plugin.ends_with(".wasm") {
+        true => absolute(plugin).map_or_else(|_| plugin.to_owned(), |path| path.to_string_lossy().into_owned()),
+        false => plugin.to_owned(),
     }
-    // What TOML cannot say was not in such a file, and cannot be put there.
-    (!document.is_empty()).then(|| toml::to_string(&document).ok()).flatten()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use netquarry_core::fingerprint::archive::{Archive, Forgetful};
@@ -17,7 +17,7 @@ use super::{Ending, command_line, of_library};
 use crate::arguments::{DedupCommand, DedupRunArguments};
 use crate::configuration::Settings;
 use crate::console::{Console, Format};
-use crate::curation::{self, Curation, DECISIONS, Figures, Method};
+use crate::curation::{self, Curation, DECISIONS, Figures, Layout, Method};
 use crate::driver::archive::FingerprintArchive;
 use crate::driver::context::{Context, open_store};
 use crate::driver::curate::{Contenders as _, Curated, Kernels, curate};
@@ -46,25 +46,37 @@ pub(super) fn dedup(command: &DedupCommand, settings: &Settings, console: &Conso
     }
 }
 
+/// What the decisions are for.
+enum Purpose {
+    /// The duplicates are listed.
+    List,
+    /// What is kept is written there, with the decisions.
+    Keep(OutputFolder),
+    /// What would change in the library is shown.
+    Preview,
+    /// The library is changed.
+    Apply(OutputFolder),
+}
+
+/// All models with what the strategies have decided.
+struct Decided<'a> {
+    input: &'a Path,
+    settings: &'a Settings,
+    spool: &'a Arc<Spool>,
+    pool: &'a rayon::ThreadPool,
+    strategies: &'a [DedupStrategy],
+    models: &'a Models,
+    curated: &'a Curated,
+}
+
 fn run(arguments: &DedupRunArguments, configured: &Settings, console: &Console) -> Result<Ending, Problem> {
     let (settings, layout) = with_strategies(arguments, configured)?;
-    let layout = arguments.layout.unwrap_or(layout);
     let input = arguments.input.clone().unwrap_or_else(|| settings.out.clone());
-    // Nobody else writes to it between what is read of it and what is written to it.
-    let library = arguments.apply.then(|| library_to_change(&input, &settings)).transpose()?;
-    let folder = match &arguments.out {
-        Some(out) => Some(folder_for(out, &input, &settings)?),
-        None => None,
-    };
+    let purpose = purpose(arguments, &input, &settings)?;
     let spool = Arc::new(Spool::new(&settings.cache_dir)?);
-    let mut all = Models::read(&input, &spool)?;
-    let is_included = |name: &str| arguments.includes.is_empty() || begins_with_any(name, &arguments.includes);
-    let read = all.count();
-    all.retain(is_included);
-    spool.check()?;
-    all.unreadable.iter().for_each(|problem| console.error(problem));
-    if all.is_empty() {
-        return Err(if read == 0 { nothing_in(&input) } else { nothing_included(&input, read, &arguments.includes) });
+    let models = models(arguments, &input, &spool, console)?;
+    if matches!(purpose, Purpose::Apply(_)) && !models.unreadable.is_empty() {
+        return Err(unreadable_bundles(&input, models.unreadable.len()));
     }
     let strategies = Plugins::load_dedup(&settings)?;
     warn_about_unknown_options(&settings, console);
@@ -74,56 +86,127 @@ fn run(arguments: &DedupRunArguments, configured: &Settings, console: &Console) 
         false => Fingerprints::forgotten(),
     };
     let kernels = Kernels { pool: &pool, spool: &spool, archive: fingerprints.archive() };
-    let curated = curate(&kernels, console, &strategies, &all);
+    let curated = curate(&kernels, console, &strategies, &models);
     spool.check()?;
-    if let Some(folder) = folder {
-        let record = RunRecord::begin(command_line(), settings.threads);
-        let record =
-            RunRecord { contents: Contents::Deduplicated, state: State::Finished, ended: Some(now()), ..record };
-        let curation = pool.install(|| Curation::new(&all, &curated, layout, &arguments.upweights));
-        let told = |strategy: &DedupStrategy| match curated.failed.contains(strategy.plugin()) {
-            true => format!("{} (failed)", strategy.plugin().name),
-            false => strategy.plugin().name.clone(),
-        };
-        let told: Vec<String> = strategies.iter().map(told).collect();
-        let method = Method { preset: &arguments.preset, strategies: &told };
-        let files = curation.files(&spool, &curation::title(&input), &method);
-        spool.check()?;
-        folder.write(&files, record)?;
-        let figures = curation.figures();
-        warn_of_empty_splits(console, &figures);
-        let kept = human_things(figures.kept, "kept file");
-        console.status("Wrote", &format!("{kept}, {DECISIONS} and the report to `{}`", folder.path().display()));
-    }
     fingerprints.finish(console);
-    let is_whole = all.unreadable.is_empty() && curated.failed.is_empty();
+    let decided = Decided {
+        input: &input,
+        settings: &settings,
+        spool: &spool,
+        pool: &pool,
+        strategies: &strategies,
+        models: &models,
+        curated: &curated,
+    };
+    let is_whole = models.unreadable.is_empty() && curated.failed.is_empty();
     let ending = if is_whole { Ending::Done } else { Ending::Incomplete };
-    if let (Some(decided), None, true) = (&all.decided, &arguments.out, arguments.includes.is_empty()) {
-        spool.check()?;
-        let decisions = curated.decisions();
-        let mut changes = Changes::between(&input, decided, &decisions);
-        let lines = lines_for_configuration(configured, &settings);
-        match library {
-            Some(_) if !is_whole => return Err(not_whole(&input)),
-            Some(folder) => {
-                if !changes.is_empty() {
-                    apply(&folder, &decisions, settings, console)?;
-                }
-                changes.applied = true;
+    match &purpose {
+        Purpose::List => list(&decided, ending, console),
+        Purpose::Keep(folder) => {
+            keep(&decided, folder, arguments, arguments.layout.unwrap_or(layout), console)?;
+            list(&decided, ending, console)
+        }
+        Purpose::Preview => {
+            let (changes, _) = changes(&decided, configured)?;
+            tell(&changes, console)?;
+            Ok(ending)
+        }
+        Purpose::Apply(folder) => {
+            if let Some(failed) = curated.failed.first() {
+                return Err(failed_strategy(&input, &failed.name));
             }
-            None => {}
+            let (mut changes, decisions) = changes(&decided, configured)?;
+            // One that was interrupted may have the new manifest already, and yet not all that follows from it.
+            if !changes.is_empty() || redecide::whole(folder)?.state == State::Redeciding {
+                apply(folder, &decisions, settings, console)?;
+            }
+            changes.applied = true;
+            tell(&changes, console)?;
+            Ok(ending)
         }
-        match console.format {
-            Format::Json => console.print_json(&changes)?,
-            Format::Human => console.print(&changes.human(console))?,
-        }
-        tell_what_is_next(console, &changes, lines.as_deref());
-        return Ok(ending);
     }
-    let rows = || curated.duplicates().filter_map(|place| row(&curated, place));
-    let ending = list_streamed(console, rows, ending)?;
+}
+
+fn purpose(arguments: &DedupRunArguments, input: &Path, settings: &Settings) -> Result<Purpose, Problem> {
+    Ok(match &arguments.out {
+        // Nobody else writes to it between what is read of it and what is written to it.
+        _ if arguments.apply => Purpose::Apply(library_to_change(input, settings)?),
+        Some(out) => Purpose::Keep(folder_for(out, input, settings)?),
+        None if manifest::is_in(input) && arguments.includes.is_empty() => Purpose::Preview,
+        None => Purpose::List,
+    })
+}
+
+/// The models of the input that are to be compared: one at least.
+fn models(
+    arguments: &DedupRunArguments,
+    input: &Path,
+    spool: &Arc<Spool>,
+    console: &Console,
+) -> Result<Models, Problem> {
+    let mut models = Models::read(input, spool)?;
+    let is_included = |name: &str| arguments.includes.is_empty() || begins_with_any(name, &arguments.includes);
+    let read = models.count();
+    models.retain(is_included);
     spool.check()?;
+    models.unreadable.iter().for_each(|problem| console.error(problem));
+    match (models.is_empty(), read) {
+        (false, _) => Ok(models),
+        (true, 0) => Err(nothing_in(input)),
+        (true, read) => Err(nothing_included(input, read, &arguments.includes)),
+    }
+}
+
+fn list(decided: &Decided<'_>, ending: Ending, console: &Console) -> Result<Ending, Problem> {
+    let curated = decided.curated;
+    let rows = || curated.duplicates().filter_map(|place| row(curated, place));
+    let ending = list_streamed(console, rows, ending)?;
+    decided.spool.check()?;
     Ok(ending)
+}
+
+/// Writes what is kept, with the decisions and the report.
+fn keep(
+    decided: &Decided<'_>,
+    folder: &OutputFolder,
+    arguments: &DedupRunArguments,
+    layout: Layout,
+    console: &Console,
+) -> Result<(), Problem> {
+    let Decided { input, settings, spool, pool, strategies, models, curated } = decided;
+    let record = RunRecord::begin(command_line(), settings.threads);
+    let record = RunRecord { contents: Contents::Deduplicated, state: State::Finished, ended: Some(now()), ..record };
+    let curation = pool.install(|| Curation::new(models, curated, layout, &arguments.upweights));
+    let told = |strategy: &DedupStrategy| match curated.failed.contains(strategy.plugin()) {
+        true => format!("{} (failed)", strategy.plugin().name),
+        false => strategy.plugin().name.clone(),
+    };
+    let told: Vec<String> = strategies.iter().map(told).collect();
+    let method = Method { preset: &arguments.preset, strategies: &told };
+    let files = curation.files(spool, &curation::title(input), &method);
+    spool.check()?;
+    folder.write(&files, record)?;
+    let figures = curation.figures();
+    warn_of_empty_splits(console, &figures);
+    let kept = human_things(figures.kept, "kept file");
+    console.status("Wrote", &format!("{kept}, {DECISIONS} and the report to `{}`", folder.path().display()));
+    Ok(())
+}
+
+/// What the decisions change in the library, and the decisions themselves.
+fn changes(
+    decided: &Decided<'_>,
+    configured: &Settings,
+) -> Result<(Changes, BTreeMap<String, DedupDecision>), Problem> {
+    let decisions = decided.curated.decisions();
+    // A block whose identity could not be read back would pass for none.
+    decided.spool.check()?;
+    let before = decided.models.decided.as_ref().expect("the models of a library have decisions");
+    let mut changes = Changes::between(decided.input, before, &decisions);
+    changes.failed = decided.curated.failed.iter().map(ToString::to_string).collect();
+    changes.unreadable = decided.models.unreadable.iter().map(ToString::to_string).collect();
+    changes.configuration = lines_for_configuration(configured, decided.settings);
+    Ok((changes, decisions))
 }
 
 /// The library in a folder, which is to be changed.
@@ -135,7 +218,9 @@ fn library_to_change(folder: &Path, settings: &Settings) -> Result<OutputFolder,
         ))
         .help("leave --apply away, or take --out to write what is kept of other models"));
     }
-    OutputFolder::open(folder, Contents::Library, &settings.cache_dir.join("locks"))
+    let folder = OutputFolder::open(folder, Contents::Library, &settings.cache_dir.join("locks"))?;
+    redecide::whole(&folder)?;
+    Ok(folder)
 }
 
 /// Makes the library what it is with these decisions. All else is as it was made: its corpus, from what was fetched for it,
@@ -149,12 +234,10 @@ fn apply(
     let out = folder.path().to_owned();
     let settings = Settings { out: out.clone(), corpus_was_asked_for: false, offline: true, ..settings };
     let mut settings = of_library(settings, &out, console)?;
-    if let Some(record) = folder.run_record() {
-        if let Some(Manner { level, gate, emitters }) = record.manner {
-            (settings.level, settings.gate, settings.plugins.emit) = (level, gate, emitters);
-        }
-        let python = record.environment.and_then(|described| Some(PathBuf::from(described["python"].as_str()?)));
-        settings.python = python.filter(|python| python.is_file()).or(settings.python);
+    let record = redecide::whole(folder)?;
+    settings.python = record.python().filter(|python| python.is_file()).or(settings.python);
+    if let Some(Manner { level, gate, emitters }) = record.manner {
+        (settings.level, settings.gate, settings.plugins.emit) = (level, gate, emitters);
     }
     let context = Context::open(&settings, console)?;
     let written = redecide::apply(&context, folder, decisions, command_line())?;
@@ -163,22 +246,37 @@ fn apply(
     Ok(())
 }
 
-/// How the changes that are shown are made, or how they stay when the library is made anew.
-fn tell_what_is_next(console: &Console, changes: &Changes, lines: Option<&str>) {
+/// Shows the changes, and says how they are made, or how they stay when the library is made anew.
+fn tell(changes: &Changes, console: &Console) -> Result<(), Problem> {
+    match console.format {
+        Format::Json => console.print_json(changes)?,
+        Format::Human => console.print(&changes.human(console))?,
+    }
     if !changes.applied && !changes.is_empty() {
         console.status("Unchanged", "the library is as it was: --apply makes these changes");
     }
-    if let Some(lines) = lines.filter(|_| changes.applied) {
+    if let Some(lines) = changes.configuration.as_deref().filter(|_| changes.applied) {
         console.caution(&format!(
-            "the next `netquarry run` goes by netquarry.toml; to decide so again, put this there:\n\n{}",
+            "the next `netquarry run` goes by netquarry.toml; to decide so again, put this there, in the place of what it \
+             has under these names:\n\n{}",
             lines.trim_end()
         ));
     }
+    Ok(())
 }
 
-fn not_whole(library: &Path) -> Problem {
-    Problem::new(format!("`{}` was left as it is: not all of it could be decided about", library.display()))
-        .help("`netquarry verify` says what is wrong with it; `netquarry run` makes it anew")
+fn unreadable_bundles(library: &Path, count: usize) -> Problem {
+    let bundles = human_things(count, "bundle");
+    Problem::new(format!("`{}` was left as it is: {bundles} could not be read", library.display()))
+        .help("`netquarry verify` says what else is wrong with it; `netquarry run` makes it anew")
+}
+
+fn failed_strategy(library: &Path, strategy: &str) -> Problem {
+    Problem::new(format!(
+        "`{}` was left as it is: `{strategy}` failed, so that not all was compared",
+        library.display()
+    ))
+    .help("leave it out of --dedup, or of [plugins] in netquarry.toml, to go by the other strategies")
 }
 
 /// What kernels find and leave in the store, where anything is kept of this input.

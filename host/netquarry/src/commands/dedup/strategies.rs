@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use crate::arguments::DedupRunArguments;
-use crate::configuration::{PluginOrder, Settings};
+use crate::configuration::{PluginOrder, Settings, expanded};
 use crate::curation::Layout;
 use crate::problem::Problem;
 
@@ -37,11 +37,12 @@ pub(super) fn with_strategies(
     let Preset { mut settings, top_up: topped_up, layout } = with_preset(&arguments.preset, settings)?;
     let DedupRunArguments { includes, prefer_prefixes, top_ups, strategies, .. } = arguments;
     if !strategies.is_empty() {
-        settings.plugins.dedup.clone_from(strategies);
+        settings.plugins.dedup = expanded(strategies.clone(), &settings.plugins.dedup);
     }
     if !top_ups.is_empty() && !settings.plugins.dedup.iter().any(|used| used == "dedup-top-up") {
-        return Err(Problem::new("Nothing brings models back: --top-up needs the strategy `dedup-top-up`")
-            .help("take --preset nn-dup, or name the strategy under `[plugins]` in netquarry.toml"));
+        return Err(Problem::new("Nothing brings models back: --top-up needs the strategy `dedup-top-up`").help(
+            "take --preset nn-dup, or --dedup ...,dedup-top-up, or name it under `[plugins]` in netquarry.toml",
+        ));
     }
     let inferred: Vec<String> = includes.iter().filter(|prefix| begins_with_any(prefix, &topped_up)).cloned().collect();
     let prefixes = [
