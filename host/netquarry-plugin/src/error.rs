@@ -243,18 +243,20 @@ pub(crate) struct Misuse(pub(crate) String);
 #[error("{0}")]
 pub(crate) struct Unanswered(pub(crate) String);
 
-/// A text of a plugin's own as messages show it: at most so many bytes, and without what moves the cursor, colours what
-/// follows or turns the direction of writing.
+/// Whether a character stands on its line and does nothing else: it does not move the cursor, colour what follows, begin
+/// a line or turn the direction of writing.
+pub(crate) fn is_legible(character: char) -> bool {
+    let is_mark =
+        matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    !is_mark && !character.is_control()
+}
+
+/// A text of a plugin's own as messages show it: at most so many bytes, of which all but line breaks and tabs is plain.
 pub(crate) fn legible(text: &str, most: usize) -> String {
     let mut shown = String::new();
     for character in text.chars() {
-        let is_plain = match character {
-            '\n' | '\t' => true,
-            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => false,
-            other => !other.is_control(),
-        };
         let before = shown.len();
-        if is_plain {
+        if matches!(character, '\n' | '\t') || is_legible(character) {
             shown.push(character);
         } else {
             shown.extend(character.escape_unicode());

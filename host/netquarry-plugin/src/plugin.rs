@@ -29,7 +29,7 @@ use crate::error::{CallError, CallFailure, ConfigureError, LoadError, PluginIden
 use crate::host::PluginHost;
 use crate::kept::{KeptCall, Outcome};
 use crate::limits::Limits;
-use crate::permission::{Permission, Right, Ungranted, readable};
+use crate::permission::{Permission, ReadableFiles, Right, Ungranted};
 use crate::shim::RepoShim;
 use crate::tape::Tape;
 
@@ -224,7 +224,7 @@ impl Plugin {
             return Err(self.wrong_kind(Kind::RepoShim));
         };
         let caller = self.configured(configuration, instances)?;
-        Ok(RepoShim::new(caller, instances.clone(), readable(&self.granted)))
+        Ok(RepoShim::new(caller, instances.clone(), ReadableFiles::of(&self.granted)))
     }
 
     /// The plugin as a deduplication strategy.
@@ -479,6 +479,12 @@ fn describe(host: &PluginHost, caller: &Caller, component: &Component) -> Result
     checked_description(described).map_err(|reason| LoadError::Description { plugin: unnamed(), reason })
 }
 
+/// A person is to read and grant each of them.
+const MOST_PERMISSIONS: usize = 16;
+
+/// Of the documentation of a plugin: longer ones nobody reads.
+const DOCUMENTATION_BYTES: usize = 64 << 10;
+
 fn checked_description(described: types::Description) -> Result<Description, String> {
     let types::Description { name, version, kind, documentation, configuration_schema, permissions } = described;
     let kind = Kind::from(kind);
@@ -496,24 +502,25 @@ fn checked_description(described: types::Description) -> Result<Description, Str
         return Err(format!("the schema of the configuration of {name} {version} is not a JSON object"));
     }
     let permissions = checked_permissions(kind, permissions)?;
+    let documentation = legible(&documentation, DOCUMENTATION_BYTES);
     Ok(Description { name, version, kind, documentation, configuration_schema, permissions })
 }
 
 fn checked_permissions(kind: Kind, asked: Vec<types::Permission>) -> Result<Vec<Permission>, String> {
+    if asked.len() > MOST_PERMISSIONS {
+        return Err(format!("it asks for {} permissions, and {MOST_PERMISSIONS} are the most", asked.len()));
+    }
     let mut permissions: Vec<Permission> = Vec::new();
     for types::Permission { name, scope, why } in asked {
-        let right = Right::read(&name, &scope)
-            .map_err(|reason| format!("it asks for {} {}: {reason}", quoted(&name), quoted(&scope)))?;
+        let permission = Permission::read(&name, &scope, why)?;
+        let right = &permission.right;
         if kind != Kind::RepoShim {
             return Err(format!("it asks for {right}, and a {kind} has no function to use that with"));
         }
-        if why.trim().is_empty() {
-            return Err(format!("it asks for {right} and does not say why"));
-        }
-        if permissions.iter().any(|permission| permission.right == right) {
+        if permissions.iter().any(|other| other.right == *right) {
             return Err(format!("it asks for {right} twice"));
         }
-        permissions.push(Permission { right, why });
+        permissions.push(permission);
     }
     Ok(permissions)
 }

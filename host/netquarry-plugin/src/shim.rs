@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use globset::GlobSet;
 use netquarry_core::dynamic::{CodeIndex, DefinitionKind, DefinitionSummary, DynamicAnswer, DynamicQuestion};
 use netquarry_core::shim::{
     BlockArguments, OperatorNamespace, RegistryRule, Replacement, Rule, ShimTables, UpstreamState,
@@ -19,6 +18,7 @@ use crate::bindings::repo_shim::{RepoShim as Instance, RepoShimPre};
 use crate::call::{State, Task};
 use crate::error::{CallError, PluginIdentity, quoted};
 use crate::kept::{KeptCall, KeptError, Outcome};
+use crate::permission::ReadableFiles;
 use crate::plugin::{Answer, Call, ConfiguredCaller, accepted};
 use crate::source_files::SourceFiles;
 
@@ -27,8 +27,7 @@ use crate::source_files::SourceFiles;
 pub struct RepoShim {
     caller: ConfiguredCaller,
     instances: RepoShimPre<State>,
-    /// The paths of the files that it may read.
-    readable: Arc<GlobSet>,
+    readable: Arc<ReadableFiles>,
 }
 
 /// The index behind the resource `code-index`.
@@ -37,14 +36,14 @@ pub enum IndexHandle {
     Index {
         index: Arc<dyn CodeIndex>,
         files: Arc<dyn SourceFiles>,
-        readable: Arc<GlobSet>,
+        readable: Arc<ReadableFiles>,
     },
     /// Everything that is asked has been asked before, and the tape has the answers.
     Replayed,
 }
 
 impl RepoShim {
-    pub(crate) fn new(caller: ConfiguredCaller, instances: RepoShimPre<State>, readable: GlobSet) -> Self {
+    pub(crate) fn new(caller: ConfiguredCaller, instances: RepoShimPre<State>, readable: ReadableFiles) -> Self {
         Self { caller, instances, readable: Arc::new(readable) }
     }
 
@@ -152,7 +151,7 @@ impl State {
         index: &Resource<IndexHandle>,
         function: &'static str,
         arguments: A,
-        answer: impl FnOnce(&Arc<dyn CodeIndex>, &Arc<dyn SourceFiles>, &GlobSet) -> R,
+        answer: impl FnOnce(&Arc<dyn CodeIndex>, &Arc<dyn SourceFiles>, &ReadableFiles) -> R,
     ) -> wasmtime::Result<R> {
         let handle = self.resources.get(index)?;
         self.host_call(function, arguments, || match handle {
@@ -189,7 +188,7 @@ impl index::HostCodeIndex for State {
     fn files(&mut self, index: Resource<IndexHandle>, source: String) -> wasmtime::Result<Vec<String>> {
         self.of_index(&index, "code-index.files", (&source,), |_, files, readable| {
             let mut paths = files.paths(&source);
-            paths.retain(|path| readable.is_match(path));
+            paths.retain(|path| readable.has(path));
             paths.sort_unstable();
             paths
         })
@@ -202,7 +201,7 @@ impl index::HostCodeIndex for State {
         path: String,
     ) -> wasmtime::Result<Result<Vec<u8>, index::FileError>> {
         self.of_index(&index, "code-index.read-file", (&source, &path), |_, files, readable| {
-            if !readable.is_match(&path) {
+            if !readable.has(&path) {
                 return Err(index::FileError::NotPermitted);
             }
             let read = files.read(&source, &path).map_err(index::FileError::Other)?;
