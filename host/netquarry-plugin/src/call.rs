@@ -118,21 +118,21 @@ impl Caller {
         work: impl FnOnce(&mut Store<State>) -> wasmtime::Result<Result<R, CallFailure>>,
     ) -> (Result<R, CallError>, Tape) {
         let started = Instant::now();
+        // A call that is made again has been counted before.
+        let counts = matches!(tape, Tape::Off);
         let mut store = self.store(tape);
         let result = work(&mut store);
-        self.meter.add(
-            &self.plugin,
-            task.stage,
-            task.source,
-            Cost {
+        if counts {
+            let cost = Cost {
                 calls: 1,
                 failed: u64::from(!matches!(result, Ok(Ok(_)))),
                 fuel: self.limits.fuel - store.get_fuel().expect("the engine is set up to consume fuel"),
                 time: started.elapsed(),
                 peak_memory: store.data().allowance.used(),
                 host_calls: store.data().host_calls.get(),
-            },
-        );
+            };
+            self.meter.add(&self.plugin, task.stage, task.source, cost);
+        }
         let mut state = store.into_data();
         let tape = state.tape.take();
         let failure = match result {

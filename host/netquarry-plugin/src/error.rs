@@ -4,6 +4,8 @@ use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::api_version::{ApiVersion, ApiVersionError};
 use crate::plugin::Kind;
 
@@ -182,6 +184,59 @@ pub enum CallFailure {
     /// What came back breaks the contract.
     #[error("its answer is not acceptable: {0}")]
     Answer(String),
+}
+
+/// In what way a call fails: the same for equal causes, whatever the numbers and the words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureClass {
+    Refused,
+    Trap,
+    OutOfFuel,
+    OutOfTime,
+    OutOfMemory,
+    TooMuchData,
+    TooManyMessages,
+    MisusedHost,
+    MalformedValue,
+    MalformedResult,
+    Unanswered,
+}
+
+impl fmt::Display for FailureClass {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Refused => "a refusal",
+            Self::Trap => "a trap",
+            Self::OutOfFuel => "out of fuel",
+            Self::OutOfTime => "out of time",
+            Self::OutOfMemory => "out of memory",
+            Self::TooMuchData => "too much data",
+            Self::TooManyMessages => "too many messages",
+            Self::MisusedHost => "a misuse of the host",
+            Self::MalformedValue => "a malformed value",
+            Self::MalformedResult => "a malformed result",
+            Self::Unanswered => "a question without an answer",
+        })
+    }
+}
+
+impl CallFailure {
+    pub fn class(&self) -> FailureClass {
+        match self {
+            Self::Refused { .. } => FailureClass::Refused,
+            Self::Trap { .. } => FailureClass::Trap,
+            Self::Breach(_) => FailureClass::MalformedValue,
+            Self::Unanswered(_) => FailureClass::Unanswered,
+            Self::Misuse(_) => FailureClass::MisusedHost,
+            Self::Fuel { .. } => FailureClass::OutOfFuel,
+            Self::Deadline { .. } => FailureClass::OutOfTime,
+            Self::Memory { .. } => FailureClass::OutOfMemory,
+            Self::Transfer { .. } => FailureClass::TooMuchData,
+            Self::Log { .. } => FailureClass::TooManyMessages,
+            Self::Answer(_) => FailureClass::MalformedResult,
+        }
+    }
 }
 
 /// What kind of reason a plugin has to give no answer.

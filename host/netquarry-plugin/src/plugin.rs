@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -27,7 +26,7 @@ use crate::discovery::DiscoveryRule;
 use crate::emit::SpecEmitter;
 use crate::error::{CallError, CallFailure, ConfigureError, LoadError, PluginIdentity, Refusal, legible, quoted};
 use crate::host::PluginHost;
-use crate::kept::{KeptCall, Outcome};
+use crate::kept::{CallOutcome, Keeper, KeptCall};
 use crate::limits::Limits;
 use crate::permission::{Permission, ReadableFiles, Right, Ungranted};
 use crate::shim::RepoShim;
@@ -330,12 +329,18 @@ pub(crate) struct ConfiguredCaller {
 pub(crate) struct Call<'a, W: World, R> {
     pub(crate) task: Task<'a>,
     pub(crate) world: &'a W,
-    /// The function by its name in the contract.
-    pub(crate) function: &'static str,
-    /// Those of the function, without resources, as they are kept.
-    pub(crate) arguments: &'a dyn Fn() -> Vec<Value>,
     /// Calls the function and looks at what it answers.
     pub(crate) ask: &'a Ask<'a, W::Instance, R>,
+}
+
+/// What is kept of a call that fails, beside what is kept of every one.
+pub(crate) struct Keepsake<'a> {
+    /// The function by its name in the contract.
+    pub(crate) function: &'static str,
+    /// Those of the function, without resources.
+    pub(crate) arguments: &'a dyn Fn() -> Vec<Value>,
+    /// How many blocks a strategy is asked about.
+    pub(crate) blocks: u32,
 }
 
 /// Asks an instance.
@@ -369,13 +374,32 @@ impl ConfiguredCaller {
         self.call_with(call, Tape::Off).0
     }
 
-    /// Keeps a call that failed with this error, where somebody wants that. It is made once more for it, which fails in
-    /// the same way: calls depend on nothing but what they are given.
-    pub(crate) fn keep<W: World, R>(&self, call: &Call<'_, W, R>, blocks: u32, error: CallError) -> CallError {
-        let Some(keeper) = self.caller.keeper.as_ref().filter(|keeper| keeper.wants(call.function)) else {
+    /// The same, and keeps the call where it fails and somebody wants that.
+    pub(crate) fn call_or_keep<W: World, R>(
+        &self,
+        call: &Call<'_, W, R>,
+        keepsake: &Keepsake<'_>,
+    ) -> Result<R, CallError> {
+        self.call(call).map_err(|error| match &self.caller.keeper {
+            Some(keeper) if keeper.wants(keepsake.function) => self.keep(call, keepsake, keeper, error),
+            _ => error,
+        })
+    }
+
+    /// Keeps a call that failed with this error. It is made once more for it, which fails in the same way but where it was
+    /// the clock that ended it: calls depend on nothing but what they are given.
+    fn keep<W: World, R>(
+        &self,
+        call: &Call<'_, W, R>,
+        keepsake: &Keepsake<'_>,
+        keeper: &Keeper,
+        error: CallError,
+    ) -> CallError {
+        let (again, tape) = self.call_with(call, Tape::recording());
+        let Err(again) = again else {
+            tracing::warn!("a failed call of plugin {} is not kept: made once more, it did not fail", self.plugin());
             return error;
         };
-        let (_, tape) = self.call_with(call, Tape::Recording(IndexMap::new()));
         let PluginIdentity { name, version, digest } = self.plugin().clone();
         let kept = KeptCall {
             format: KeptCall::FORMAT,
@@ -383,16 +407,23 @@ impl ConfiguredCaller {
             version,
             sha256: digest,
             kind: self.kind,
-            function: call.function.to_owned(),
-            item: error.item.clone(),
+            function: keepsake.function.to_owned(),
+            item: again.item.clone(),
             configuration: serde_json::from_str(&self.configuration).expect("it was made of JSON"),
-            arguments: (call.arguments)(),
-            blocks,
+            arguments: (keepsake.arguments)(),
+            blocks: keepsake.blocks,
             host_calls: tape.recorded(),
-            outcome: Outcome::failed(&error),
+            outcome: CallOutcome::failed(&again),
         };
         match keeper.keep(&kept) {
-            Ok(folder) => CallError { kept: Some(folder.into()), ..error },
+            Ok(folder) if kept.host_calls.is_some() => CallError { kept: Some(folder.into()), ..error },
+            Ok(folder) => {
+                let (plugin, folder) = (self.plugin(), folder.display());
+                tracing::warn!(
+                    "a failed call of plugin {plugin} is kept in {folder} and cannot be made again: what the host answered was too much to be kept"
+                );
+                error
+            }
             Err(reason) => {
                 tracing::warn!("a failed call of plugin {} cannot be kept: {reason}", self.plugin());
                 error
@@ -401,8 +432,8 @@ impl ConfiguredCaller {
     }
 
     /// Makes a kept call again.
-    pub(crate) fn replay<W: World>(&self, call: &Call<'_, W, Value>, kept: &KeptCall) -> Outcome {
-        Outcome::of(self.call_with(call, Tape::playing(&kept.host_calls)).0)
+    pub(crate) fn replay<W: World>(&self, call: &Call<'_, W, Value>, answers: Tape) -> CallOutcome {
+        CallOutcome::of(self.call_with(call, answers).0)
     }
 
     fn call_with<W: World, R>(&self, call: &Call<'_, W, R>, tape: Tape) -> (Result<R, CallError>, Tape) {

@@ -17,10 +17,11 @@ use crate::bindings::repo_shim::netquarry::plugin::{index, rules};
 use crate::bindings::repo_shim::{RepoShim as Instance, RepoShimPre};
 use crate::call::{State, Task};
 use crate::error::{CallError, PluginIdentity, quoted};
-use crate::kept::{KeptCall, KeptError, Outcome};
+use crate::kept::{CallOutcome, KeptCall, KeptError};
 use crate::permission::ReadableFiles;
-use crate::plugin::{Answer, Call, ConfiguredCaller, accepted};
+use crate::plugin::{Answer, Call, ConfiguredCaller, Keepsake, accepted};
 use crate::source_files::SourceFiles;
+use crate::tape::Tape;
 
 /// A shim with its configuration.
 #[derive(Clone)]
@@ -65,11 +66,9 @@ impl RepoShim {
         let call = Call {
             task: TELL,
             world: &self.instances,
-            function: "tables",
-            arguments: &Vec::new,
             ask: &|instance: &Instance, store| accepted(instance.call_tables(store), accept),
         };
-        self.caller.call(&call).map_err(|error| self.caller.keep(&call, 0, error))
+        self.caller.call_or_keep(&call, &Keepsake { function: "tables", arguments: &Vec::new, blocks: 0 })
     }
 
     /// Asks about one use of a name that the tables mark as dynamic. Of `files` the shim sees what it was granted.
@@ -90,21 +89,19 @@ impl RepoShim {
         let call = Call {
             task: Task { stage: ANSWER, item: &item, source },
             world: &self.instances,
-            function: "answer-dynamic",
-            arguments: &|| vec![json!(question)],
             ask: &|instance: &Instance, store| {
                 let (index, files, readable) = (Arc::clone(index), Arc::clone(files), Arc::clone(&self.readable));
                 let handle = IndexHandle::Index { index, files, readable };
                 accepted(answer(instance, store, &question, handle), |answer| Ok(DynamicAnswer::from(answer)))
             },
         };
-        self.caller.call(&call).map_err(|error| self.caller.keep(&call, 0, error))
+        let arguments = &|| vec![json!(question)];
+        self.caller.call_or_keep(&call, &Keepsake { function: "answer-dynamic", arguments, blocks: 0 })
     }
 
-    pub(crate) fn replay(&self, kept: &KeptCall) -> Result<Outcome, KeptError> {
+    pub(crate) fn replay(&self, kept: &KeptCall, answers: Tape) -> Result<CallOutcome, KeptError> {
         let call = |task, ask: &dyn Fn(&Instance, &mut Store<State>) -> Answer<Value>| {
-            let (world, function, arguments) = (&self.instances, "", &Vec::new);
-            self.caller.replay(&Call { task, world, function, arguments, ask }, kept)
+            self.caller.replay(&Call { task, world: &self.instances, ask }, answers)
         };
         match kept.function.as_str() {
             "tables" => Ok(call(TELL, &|instance, store| {
@@ -114,7 +111,7 @@ impl RepoShim {
                 })
             })),
             "answer-dynamic" => {
-                let question: index::Question = kept.argument(0)?;
+                let question: index::Question = kept.argument()?;
                 let task = Task { stage: ANSWER, item: &kept.item, source: "" };
                 Ok(call(task, &|instance, store| {
                     accepted(answer(instance, store, &question, IndexHandle::Replayed), |answer| Ok(json!(answer)))
