@@ -109,7 +109,8 @@ fn at(pointer: &str) -> String {
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallError {
     pub plugin: PluginIdentity,
-    /// What the plugin was asked to do: `describe`, `configure`, `discover`, `tell`, `answer about`, `deduplicate`, `emit`.
+    /// What the plugin was asked to do: `describe`, `show`, `configure`, `discover`, `tell`, `answer about`, `deduplicate`,
+    /// `emit`.
     pub stage: &'static str,
     /// What it was asked about: a block, a name, the classes of modules, `its tables`. Empty where it needs no words.
     pub item: String,

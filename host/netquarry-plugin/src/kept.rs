@@ -97,7 +97,7 @@ pub enum KeptError {
     Syntax { path: PathBuf, place: String, message: String },
     #[error("{} is a kept call of format {found}, and this program reads format {}", path.display(), KeptCall::FORMAT)]
     Format { path: PathBuf, found: u32 },
-    #[error("{} is not the component of the call: its SHA-256 is {found}, and that of the call's is {wanted}", path.display())]
+    #[error("{} is not the component of the call: its SHA-256 is {found}, and was {wanted}", path.display())]
     Component { path: PathBuf, found: String, wanted: String },
     #[error("the call cannot be made again: what the host answered was too much to be kept")]
     Unrecorded,
@@ -327,7 +327,8 @@ mod tests {
             ("", "call.json is not a kept call: EOF while parsing a value at line 1 column 0"),
             (
                 "[]",
-                "call.json is not a kept call: invalid length 0, expected struct Versioned with 1 element at line 1 column 2",
+                "call.json is not a kept call: invalid length 0, expected struct Versioned with 1 element at line 1 \
+                 column 2",
             ),
             ("{}", "call.json is not a kept call: missing field `format` at line 1 column 2"),
             (
@@ -374,12 +375,7 @@ mod tests {
         let [found, wanted] =
             [b"another component".as_slice(), b"a component"].map(|it| hexadecimal(&Sha256::digest(it)));
         let path = component.display();
-        assert_eq!(
-            error,
-            format!(
-                "{path} is not the component of the call: its SHA-256 is {found}, and that of the call's is {wanted}"
-            )
-        );
+        assert_eq!(error, format!("{path} is not the component of the call: its SHA-256 is {found}, and was {wanted}"));
         fs::remove_file(&component).expect("it is there");
         assert!(matches!(call().component(&kept), Err(KeptError::Unreadable { .. })));
     }

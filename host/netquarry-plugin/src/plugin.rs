@@ -420,7 +420,8 @@ impl ConfiguredCaller {
             Ok(folder) => {
                 let (plugin, folder) = (self.plugin(), folder.display());
                 tracing::warn!(
-                    "a failed call of plugin {plugin} is kept in {folder} and cannot be made again: what the host answered was too much to be kept"
+                    "a failed call of plugin {plugin} is kept in {folder} and cannot be made again: what the host \
+                     answered was too much to be kept"
                 );
                 error
             }
