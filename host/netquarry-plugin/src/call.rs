@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use wasmtime::component::ResourceTable;
-use wasmtime::{Engine, Store, Trap, WasmBacktrace};
+use wasmtime::{Engine, Store, Trap};
 
 use crate::bindings::base::netquarry::plugin::{log, types};
 use crate::cost::{Cost, Meter};
@@ -187,9 +187,7 @@ impl Caller {
             Some(Trap::Interrupt) => return CallFailure::Deadline { deadline },
             Some(trap) => {
                 let reason = trap.to_string();
-                let reason = reason.strip_prefix("wasm trap: ").unwrap_or(&reason).to_owned();
-                let backtrace = error.downcast_ref::<WasmBacktrace>().map(function_names).unwrap_or_default();
-                return CallFailure::Trap { reason, backtrace };
+                return CallFailure::Trap(reason.strip_prefix("wasm trap: ").unwrap_or(&reason).to_owned());
             }
             None => {}
         }
@@ -224,15 +222,4 @@ impl From<types::Refusal> for CallFailure {
 /// The engine's words, which it breaks into lines of its own.
 pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-fn function_names(backtrace: &WasmBacktrace) -> Vec<String> {
-    let name = |frame: &wasmtime::FrameInfo| match frame.symbols().first().and_then(|symbol| symbol.name()) {
-        Some(name) => name.to_owned(),
-        None => match frame.func_name() {
-            Some(name) => name.to_owned(),
-            None => format!("function {}", frame.func_index()),
-        },
-    };
-    backtrace.frames().iter().map(name).collect()
 }

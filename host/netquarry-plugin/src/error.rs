@@ -157,12 +157,8 @@ pub enum CallFailure {
     /// The plugin itself says so, in its own words.
     #[error("{}{}", .why.introduction(), indented(.message))]
     Refused { why: Refusal, message: String },
-    #[error("it trapped: {reason}")]
-    Trap {
-        reason: String,
-        /// Names of functions of the plugin, the innermost first.
-        backtrace: Vec<String>,
-    },
+    #[error("it trapped: {0}")]
+    Trap(String),
     /// What it passed to the host, or where, means nothing.
     #[error("it breaks the rules of the component model: {0}")]
     Breach(String),
@@ -226,7 +222,7 @@ impl CallFailure {
     pub fn class(&self) -> FailureClass {
         match self {
             Self::Refused { .. } => FailureClass::Refused,
-            Self::Trap { .. } => FailureClass::Trap,
+            Self::Trap(_) => FailureClass::Trap,
             Self::Breach(_) => FailureClass::MalformedValue,
             Self::Unanswered(_) => FailureClass::Unanswered,
             Self::Misuse(_) => FailureClass::MisusedHost,
