@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use wasmtime::component::ResourceTable;
-use wasmtime::{Engine, Store, Trap, WasmBacktrace};
+use wasmtime::{Engine, Store, Trap};
 
 use crate::bindings::base::netquarry::plugin::{log, types};
 use crate::cost::{Cost, Meter};
@@ -118,21 +118,21 @@ impl Caller {
         work: impl FnOnce(&mut Store<State>) -> wasmtime::Result<Result<R, CallFailure>>,
     ) -> (Result<R, CallError>, Tape) {
         let started = Instant::now();
+        // A call that is made again has been counted before.
+        let counts = matches!(tape, Tape::Off);
         let mut store = self.store(tape);
         let result = work(&mut store);
-        self.meter.add(
-            &self.plugin,
-            task.stage,
-            task.source,
-            Cost {
+        if counts {
+            let cost = Cost {
                 calls: 1,
                 failed: u64::from(!matches!(result, Ok(Ok(_)))),
                 fuel: self.limits.fuel - store.get_fuel().expect("the engine is set up to consume fuel"),
                 time: started.elapsed(),
                 peak_memory: store.data().allowance.used(),
                 host_calls: store.data().host_calls.get(),
-            },
-        );
+            };
+            self.meter.add(&self.plugin, task.stage, task.source, cost);
+        }
         let mut state = store.into_data();
         let tape = state.tape.take();
         let failure = match result {
@@ -187,9 +187,7 @@ impl Caller {
             Some(Trap::Interrupt) => return CallFailure::Deadline { deadline },
             Some(trap) => {
                 let reason = trap.to_string();
-                let reason = reason.strip_prefix("wasm trap: ").unwrap_or(&reason).to_owned();
-                let backtrace = error.downcast_ref::<WasmBacktrace>().map(function_names).unwrap_or_default();
-                return CallFailure::Trap { reason, backtrace };
+                return CallFailure::Trap(reason.strip_prefix("wasm trap: ").unwrap_or(&reason).to_owned());
             }
             None => {}
         }
@@ -224,15 +222,4 @@ impl From<types::Refusal> for CallFailure {
 /// The engine's words, which it breaks into lines of its own.
 pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-fn function_names(backtrace: &WasmBacktrace) -> Vec<String> {
-    let name = |frame: &wasmtime::FrameInfo| match frame.symbols().first().and_then(|symbol| symbol.name()) {
-        Some(name) => name.to_owned(),
-        None => match frame.func_name() {
-            Some(name) => name.to_owned(),
-            None => format!("function {}", frame.func_index()),
-        },
-    };
-    backtrace.frames().iter().map(name).collect()
 }

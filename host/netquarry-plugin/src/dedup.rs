@@ -21,8 +21,9 @@ use crate::bindings::dedup_strategy::{DedupStrategy as Instance, DedupStrategyPr
 use crate::cache::hexadecimal;
 use crate::call::{State, Task};
 use crate::error::{CallError, Misuse, PluginIdentity};
-use crate::kept::{KeptCall, KeptError, Outcome};
-use crate::plugin::{Call, ConfiguredCaller, accepted};
+use crate::kept::{CallOutcome, KeptCall, KeptError};
+use crate::plugin::{Call, ConfiguredCaller, Keepsake, accepted};
+use crate::tape::Tape;
 
 /// A deduplication strategy with its configuration.
 #[derive(Clone)]
@@ -85,25 +86,22 @@ impl DedupStrategy {
         let call = Call {
             task: Task { stage: DEDUPLICATE, item: &item, source: "" },
             world: &self.instances,
-            function: FUNCTION,
-            arguments: &|| vec![json!({"len": blocks.len(), "total": blocks.total()})],
             ask: &|instance: &Instance, store| {
                 accepted(deduplicate(instance, store, BlockSetHandle(Some(Arc::clone(blocks)))), |answer| {
                     decisions(blocks.len(), blocks.total(), answer)
                 })
             },
         };
-        let caller = self.caller.for_blocks(blocks.total());
-        caller.call(&call).map_err(|error| caller.keep(&call, blocks.total(), error))
+        let arguments = &|| vec![json!({"len": blocks.len(), "total": blocks.total()})];
+        let keepsake = Keepsake { function: "deduplicate", arguments, blocks: blocks.total() };
+        self.caller.for_blocks(blocks.total()).call_or_keep(&call, &keepsake)
     }
 
-    pub(crate) fn replay(&self, kept: &KeptCall) -> Result<Outcome, KeptError> {
-        let Numbers { len, total } = kept.argument(0)?;
+    pub(crate) fn replay(&self, kept: &KeptCall, answers: Tape) -> Result<CallOutcome, KeptError> {
+        let Numbers { len, total } = kept.argument()?;
         let call = Call {
             task: Task { stage: DEDUPLICATE, item: &kept.item, source: "" },
             world: &self.instances,
-            function: FUNCTION,
-            arguments: &Vec::new,
             ask: &|instance: &Instance, store| {
                 accepted(deduplicate(instance, store, BlockSetHandle(None)), |answer| {
                     let told = json!(answer);
@@ -111,12 +109,11 @@ impl DedupStrategy {
                 })
             },
         };
-        Ok(self.caller.for_blocks(kept.blocks).replay(&call, kept))
+        Ok(self.caller.for_blocks(kept.blocks).replay(&call, answers))
     }
 }
 
 const DEDUPLICATE: &str = "deduplicate";
-const FUNCTION: &str = "deduplicate";
 
 /// How many blocks a strategy was asked about.
 #[derive(Deserialize)]

@@ -11,8 +11,9 @@ use crate::bindings::discovery_rule::netquarry::plugin::classes;
 use crate::bindings::discovery_rule::{DiscoveryRule as Instance, DiscoveryRulePre};
 use crate::call::{State, Task};
 use crate::error::{CallError, PluginIdentity};
-use crate::kept::{KeptCall, KeptError, Outcome};
-use crate::plugin::{Call, ConfiguredCaller, accepted};
+use crate::kept::{CallOutcome, KeptCall, KeptError};
+use crate::plugin::{Call, ConfiguredCaller, Keepsake, accepted};
+use crate::tape::Tape;
 
 /// A discovery rule with its configuration.
 #[derive(Clone)]
@@ -92,23 +93,22 @@ impl DiscoveryRule {
         let call = Call {
             task: Task { stage: DISCOVER, item: &item, source: common_source(&classes[range.clone()]) },
             world: &self.instances,
-            function: "discover",
-            arguments: &|| vec![json!(records)],
             ask: &|instance: &Instance, store| {
                 accepted(instance.call_discover(store, &records), |answer| proposals(classes, range.clone(), answer))
             },
         };
-        let answer = self.caller.call(&call);
-        if is_last { answer.map_err(|error| self.caller.keep(&call, 0, error)) } else { answer }
+        if !is_last {
+            return self.caller.call(&call);
+        }
+        let arguments = &|| vec![json!(records)];
+        self.caller.call_or_keep(&call, &Keepsake { function: "discover", arguments, blocks: 0 })
     }
 
-    pub(crate) fn replay(&self, kept: &KeptCall) -> Result<Outcome, KeptError> {
-        let records: Vec<classes::ClassDescription> = kept.argument(0)?;
+    pub(crate) fn replay(&self, kept: &KeptCall, answers: Tape) -> Result<CallOutcome, KeptError> {
+        let records: Vec<classes::ClassDescription> = kept.argument()?;
         let call = Call {
             task: Task { stage: DISCOVER, item: &kept.item, source: "" },
             world: &self.instances,
-            function: "discover",
-            arguments: &Vec::new,
             ask: &|instance: &Instance, store| {
                 accepted(instance.call_discover(store, &records), |answer| {
                     let proposed = answer.iter().map(|proposal| proposal.index);
@@ -117,7 +117,7 @@ impl DiscoveryRule {
                 })
             },
         };
-        Ok(self.caller.replay(&call, kept))
+        Ok(self.caller.replay(&call, answers))
     }
 }
 

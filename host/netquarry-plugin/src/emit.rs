@@ -14,8 +14,9 @@ use crate::bindings::spec_emitter::{SpecEmitter as Instance, SpecEmitterPre};
 use crate::call::{State, Task};
 use crate::emitted_path::check_path;
 use crate::error::{CallError, PluginIdentity};
-use crate::kept::{KeptCall, KeptError, Outcome as CallOutcome};
-use crate::plugin::{Answer, Call, ConfiguredCaller, accepted};
+use crate::kept::{CallOutcome, KeptCall, KeptError};
+use crate::plugin::{Answer, Call, ConfiguredCaller, Keepsake, accepted};
+use crate::tape::Tape;
 
 /// An emitter with its configuration.
 #[derive(Clone)]
@@ -74,8 +75,6 @@ impl SpecEmitter {
         let call = Call {
             task: Task { stage: EMIT, item: &block.block, source: &block.source.name },
             world: &self.instances,
-            function: "emit-block",
-            arguments: &|| vec![json!(record)],
             ask: &|instance: &Instance, store| {
                 accepted(instance.call_emit_block(store, &record), |emission| {
                     check_paths(&emission.files)?;
@@ -83,7 +82,8 @@ impl SpecEmitter {
                 })
             },
         };
-        BlockAnswer(self.caller.call(&call).map_err(|error| self.caller.keep(&call, 0, error)))
+        let arguments = &|| vec![json!(record)];
+        BlockAnswer(self.caller.call_or_keep(&call, &Keepsake { function: "emit-block", arguments, blocks: 0 }))
     }
 
     /// The files about all blocks.
@@ -91,8 +91,6 @@ impl SpecEmitter {
         let call = Call {
             task: INDEX,
             world: &self.instances,
-            function: "emit-index",
-            arguments: &|| vec![json!(emitted)],
             ask: &|instance: &Instance, store| {
                 accepted(instance.call_emit_index(store, emitted), |files| {
                     check_paths(&files)?;
@@ -100,17 +98,17 @@ impl SpecEmitter {
                 })
             },
         };
-        self.caller.call(&call).map_err(|error| self.caller.keep(&call, 0, error))
+        let arguments = &|| vec![json!(emitted)];
+        self.caller.call_or_keep(&call, &Keepsake { function: "emit-index", arguments, blocks: 0 })
     }
 
-    pub(crate) fn replay(&self, kept: &KeptCall) -> Result<CallOutcome, KeptError> {
+    pub(crate) fn replay(&self, kept: &KeptCall, answers: Tape) -> Result<CallOutcome, KeptError> {
         let call = |task, ask: &dyn Fn(&Instance, &mut Store<State>) -> Answer<Value>| {
-            let (world, function, arguments) = (&self.instances, "", &Vec::new);
-            self.caller.replay(&Call { task, world, function, arguments, ask }, kept)
+            self.caller.replay(&Call { task, world: &self.instances, ask }, answers)
         };
         match kept.function.as_str() {
             "emit-block" => {
-                let block: records::Block = kept.argument(0)?;
+                let block: records::Block = kept.argument()?;
                 let task = Task { stage: EMIT, item: &kept.item, source: "" };
                 Ok(call(task, &|instance, store| {
                     accepted(instance.call_emit_block(store, &block), |emission| {
@@ -120,7 +118,7 @@ impl SpecEmitter {
                 }))
             }
             "emit-index" => {
-                let emitted: Vec<records::Emitted> = kept.argument(0)?;
+                let emitted: Vec<records::Emitted> = kept.argument()?;
                 Ok(call(INDEX, &|instance, store| {
                     accepted(instance.call_emit_index(store, &emitted), |files| {
                         check_paths(&files)?;

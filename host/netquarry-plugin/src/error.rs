@@ -4,6 +4,8 @@ use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::api_version::{ApiVersion, ApiVersionError};
 use crate::plugin::Kind;
 
@@ -107,7 +109,8 @@ fn at(pointer: &str) -> String {
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallError {
     pub plugin: PluginIdentity,
-    /// What the plugin was asked to do: `describe`, `configure`, `discover`, `tell`, `answer about`, `deduplicate`, `emit`.
+    /// What the plugin was asked to do: `describe`, `show`, `configure`, `discover`, `tell`, `answer about`, `deduplicate`,
+    /// `emit`.
     pub stage: &'static str,
     /// What it was asked about: a block, a name, the classes of modules, `its tables`. Empty where it needs no words.
     pub item: String,
@@ -154,12 +157,8 @@ pub enum CallFailure {
     /// The plugin itself says so, in its own words.
     #[error("{}{}", .why.introduction(), indented(.message))]
     Refused { why: Refusal, message: String },
-    #[error("it trapped: {reason}")]
-    Trap {
-        reason: String,
-        /// Names of functions of the plugin, the innermost first.
-        backtrace: Vec<String>,
-    },
+    #[error("it trapped: {0}")]
+    Trap(String),
     /// What it passed to the host, or where, means nothing.
     #[error("it breaks the rules of the component model: {0}")]
     Breach(String),
@@ -182,6 +181,59 @@ pub enum CallFailure {
     /// What came back breaks the contract.
     #[error("its answer is not acceptable: {0}")]
     Answer(String),
+}
+
+/// In what way a call fails: the same for equal causes, whatever the numbers and the words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureClass {
+    Refused,
+    Trap,
+    OutOfFuel,
+    OutOfTime,
+    OutOfMemory,
+    TooMuchData,
+    TooManyMessages,
+    MisusedHost,
+    MalformedValue,
+    MalformedResult,
+    Unanswered,
+}
+
+impl fmt::Display for FailureClass {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Refused => "a refusal",
+            Self::Trap => "a trap",
+            Self::OutOfFuel => "out of fuel",
+            Self::OutOfTime => "out of time",
+            Self::OutOfMemory => "out of memory",
+            Self::TooMuchData => "too much data",
+            Self::TooManyMessages => "too many messages",
+            Self::MisusedHost => "a misuse of the host",
+            Self::MalformedValue => "a malformed value",
+            Self::MalformedResult => "a malformed result",
+            Self::Unanswered => "a question without an answer",
+        })
+    }
+}
+
+impl CallFailure {
+    pub fn class(&self) -> FailureClass {
+        match self {
+            Self::Refused { .. } => FailureClass::Refused,
+            Self::Trap(_) => FailureClass::Trap,
+            Self::Breach(_) => FailureClass::MalformedValue,
+            Self::Unanswered(_) => FailureClass::Unanswered,
+            Self::Misuse(_) => FailureClass::MisusedHost,
+            Self::Fuel { .. } => FailureClass::OutOfFuel,
+            Self::Deadline { .. } => FailureClass::OutOfTime,
+            Self::Memory { .. } => FailureClass::OutOfMemory,
+            Self::Transfer { .. } => FailureClass::TooMuchData,
+            Self::Log { .. } => FailureClass::TooManyMessages,
+            Self::Answer(_) => FailureClass::MalformedResult,
+        }
+    }
 }
 
 /// What kind of reason a plugin has to give no answer.
@@ -243,18 +295,20 @@ pub(crate) struct Misuse(pub(crate) String);
 #[error("{0}")]
 pub(crate) struct Unanswered(pub(crate) String);
 
-/// A text of a plugin's own as messages show it: at most so many bytes, and without what moves the cursor, colours what
-/// follows or turns the direction of writing.
+/// Whether a character stands on its line and does nothing else: it does not move the cursor, colour what follows, begin
+/// a line or turn the direction of writing.
+pub(crate) fn is_legible(character: char) -> bool {
+    let is_mark =
+        matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    !is_mark && !character.is_control()
+}
+
+/// A text of a plugin's own as messages show it: at most so many bytes, of which all but line breaks and tabs is plain.
 pub(crate) fn legible(text: &str, most: usize) -> String {
     let mut shown = String::new();
     for character in text.chars() {
-        let is_plain = match character {
-            '\n' | '\t' => true,
-            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => false,
-            other => !other.is_control(),
-        };
         let before = shown.len();
-        if is_plain {
+        if matches!(character, '\n' | '\t') || is_legible(character) {
             shown.push(character);
         } else {
             shown.extend(character.escape_unicode());

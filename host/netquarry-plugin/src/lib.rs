@@ -37,7 +37,7 @@ pub use crate::dedup::DedupStrategy;
 pub use crate::discovery::{Discovery, DiscoveryRule};
 pub use crate::emit::{BlockAnswer, Emission, EmittedFile, Placement, SpecEmitter};
 pub use crate::error::{
-    CallError, CallFailure, ConfigureError, LoadError, LogLevel, LogMessage, PluginIdentity, Refusal,
+    CallError, CallFailure, ConfigureError, FailureClass, LoadError, LogLevel, LogMessage, PluginIdentity, Refusal,
 };
 pub use crate::first_party::{EmbeddedComponent, first_party, first_party_registry};
 pub use crate::host::{HostError, HostOptions, PluginHost};
@@ -46,4 +46,4 @@ pub use crate::permission::{PathGlob, Permission, Right, Ungranted};
 pub use crate::plugin::{Description, Example, Kind, Plugin};
 pub use crate::shim::RepoShim;
 pub use crate::source_files::{NoFiles, SourceFiles};
-pub use crate::tape::{Answer, HostCall, Question};
+pub use crate::tape::{HostAnswer, HostCall, HostQuestion};

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -27,9 +26,9 @@ use crate::discovery::DiscoveryRule;
 use crate::emit::SpecEmitter;
 use crate::error::{CallError, CallFailure, ConfigureError, LoadError, PluginIdentity, Refusal, legible, quoted};
 use crate::host::PluginHost;
-use crate::kept::{KeptCall, Outcome};
+use crate::kept::{CallOutcome, Keeper, KeptCall};
 use crate::limits::Limits;
-use crate::permission::{Permission, Right, Ungranted, readable};
+use crate::permission::{Permission, ReadableFiles, Right, Ungranted};
 use crate::shim::RepoShim;
 use crate::tape::Tape;
 
@@ -224,7 +223,7 @@ impl Plugin {
             return Err(self.wrong_kind(Kind::RepoShim));
         };
         let caller = self.configured(configuration, instances)?;
-        Ok(RepoShim::new(caller, instances.clone(), readable(&self.granted)))
+        Ok(RepoShim::new(caller, instances.clone(), ReadableFiles::of(&self.granted)))
     }
 
     /// The plugin as a deduplication strategy.
@@ -330,12 +329,18 @@ pub(crate) struct ConfiguredCaller {
 pub(crate) struct Call<'a, W: World, R> {
     pub(crate) task: Task<'a>,
     pub(crate) world: &'a W,
-    /// The function by its name in the contract.
-    pub(crate) function: &'static str,
-    /// Those of the function, without resources, as they are kept.
-    pub(crate) arguments: &'a dyn Fn() -> Vec<Value>,
     /// Calls the function and looks at what it answers.
     pub(crate) ask: &'a Ask<'a, W::Instance, R>,
+}
+
+/// What is kept of a call that fails, beside what is kept of every one.
+pub(crate) struct Keepsake<'a> {
+    /// The function by its name in the contract.
+    pub(crate) function: &'static str,
+    /// Those of the function, without resources.
+    pub(crate) arguments: &'a dyn Fn() -> Vec<Value>,
+    /// How many blocks a strategy is asked about.
+    pub(crate) blocks: u32,
 }
 
 /// Asks an instance.
@@ -369,13 +374,32 @@ impl ConfiguredCaller {
         self.call_with(call, Tape::Off).0
     }
 
-    /// Keeps a call that failed with this error, where somebody wants that. It is made once more for it, which fails in
-    /// the same way: calls depend on nothing but what they are given.
-    pub(crate) fn keep<W: World, R>(&self, call: &Call<'_, W, R>, blocks: u32, error: CallError) -> CallError {
-        let Some(keeper) = self.caller.keeper.as_ref().filter(|keeper| keeper.wants(call.function)) else {
+    /// The same, and keeps the call where it fails and somebody wants that.
+    pub(crate) fn call_or_keep<W: World, R>(
+        &self,
+        call: &Call<'_, W, R>,
+        keepsake: &Keepsake<'_>,
+    ) -> Result<R, CallError> {
+        self.call(call).map_err(|error| match &self.caller.keeper {
+            Some(keeper) if keeper.wants(keepsake.function) => self.keep(call, keepsake, keeper, error),
+            _ => error,
+        })
+    }
+
+    /// Keeps a call that failed with this error. It is made once more for it, which fails in the same way but where it was
+    /// the clock that ended it: calls depend on nothing but what they are given.
+    fn keep<W: World, R>(
+        &self,
+        call: &Call<'_, W, R>,
+        keepsake: &Keepsake<'_>,
+        keeper: &Keeper,
+        error: CallError,
+    ) -> CallError {
+        let (again, tape) = self.call_with(call, Tape::recording());
+        let Err(again) = again else {
+            tracing::warn!("a failed call of plugin {} is not kept: made once more, it did not fail", self.plugin());
             return error;
         };
-        let (_, tape) = self.call_with(call, Tape::Recording(IndexMap::new()));
         let PluginIdentity { name, version, digest } = self.plugin().clone();
         let kept = KeptCall {
             format: KeptCall::FORMAT,
@@ -383,16 +407,24 @@ impl ConfiguredCaller {
             version,
             sha256: digest,
             kind: self.kind,
-            function: call.function.to_owned(),
-            item: error.item.clone(),
+            function: keepsake.function.to_owned(),
+            item: again.item.clone(),
             configuration: serde_json::from_str(&self.configuration).expect("it was made of JSON"),
-            arguments: (call.arguments)(),
-            blocks,
+            arguments: (keepsake.arguments)(),
+            blocks: keepsake.blocks,
             host_calls: tape.recorded(),
-            outcome: Outcome::failed(&error),
+            outcome: CallOutcome::failed(&again),
         };
         match keeper.keep(&kept) {
-            Ok(folder) => CallError { kept: Some(folder.into()), ..error },
+            Ok(folder) if kept.host_calls.is_some() => CallError { kept: Some(folder.into()), ..error },
+            Ok(folder) => {
+                let (plugin, folder) = (self.plugin(), folder.display());
+                tracing::warn!(
+                    "a failed call of plugin {plugin} is kept in {folder} and cannot be made again: what the host \
+                     answered was too much to be kept"
+                );
+                error
+            }
             Err(reason) => {
                 tracing::warn!("a failed call of plugin {} cannot be kept: {reason}", self.plugin());
                 error
@@ -401,8 +433,8 @@ impl ConfiguredCaller {
     }
 
     /// Makes a kept call again.
-    pub(crate) fn replay<W: World>(&self, call: &Call<'_, W, Value>, kept: &KeptCall) -> Outcome {
-        Outcome::of(self.call_with(call, Tape::playing(&kept.host_calls)).0)
+    pub(crate) fn replay<W: World>(&self, call: &Call<'_, W, Value>, answers: Tape) -> CallOutcome {
+        CallOutcome::of(self.call_with(call, answers).0)
     }
 
     fn call_with<W: World, R>(&self, call: &Call<'_, W, R>, tape: Tape) -> (Result<R, CallError>, Tape) {
@@ -479,6 +511,12 @@ fn describe(host: &PluginHost, caller: &Caller, component: &Component) -> Result
     checked_description(described).map_err(|reason| LoadError::Description { plugin: unnamed(), reason })
 }
 
+/// A person is to read and grant each of them.
+const MOST_PERMISSIONS: usize = 16;
+
+/// Of the documentation of a plugin: longer ones nobody reads.
+const DOCUMENTATION_BYTES: usize = 64 << 10;
+
 fn checked_description(described: types::Description) -> Result<Description, String> {
     let types::Description { name, version, kind, documentation, configuration_schema, permissions } = described;
     let kind = Kind::from(kind);
@@ -496,24 +534,25 @@ fn checked_description(described: types::Description) -> Result<Description, Str
         return Err(format!("the schema of the configuration of {name} {version} is not a JSON object"));
     }
     let permissions = checked_permissions(kind, permissions)?;
+    let documentation = legible(&documentation, DOCUMENTATION_BYTES);
     Ok(Description { name, version, kind, documentation, configuration_schema, permissions })
 }
 
 fn checked_permissions(kind: Kind, asked: Vec<types::Permission>) -> Result<Vec<Permission>, String> {
+    if asked.len() > MOST_PERMISSIONS {
+        return Err(format!("it asks for {} permissions, and {MOST_PERMISSIONS} are the most", asked.len()));
+    }
     let mut permissions: Vec<Permission> = Vec::new();
     for types::Permission { name, scope, why } in asked {
-        let right = Right::read(&name, &scope)
-            .map_err(|reason| format!("it asks for {} {}: {reason}", quoted(&name), quoted(&scope)))?;
+        let permission = Permission::read(&name, &scope, why)?;
+        let right = &permission.right;
         if kind != Kind::RepoShim {
             return Err(format!("it asks for {right}, and a {kind} has no function to use that with"));
         }
-        if why.trim().is_empty() {
-            return Err(format!("it asks for {right} and does not say why"));
-        }
-        if permissions.iter().any(|permission| permission.right == right) {
+        if permissions.iter().any(|other| other.right == *right) {
             return Err(format!("it asks for {right} twice"));
         }
-        permissions.push(Permission { right, why });
+        permissions.push(permission);
     }
     Ok(permissions)
 }

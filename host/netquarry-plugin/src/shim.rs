@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use globset::GlobSet;
 use netquarry_core::dynamic::{CodeIndex, DefinitionKind, DefinitionSummary, DynamicAnswer, DynamicQuestion};
 use netquarry_core::shim::{
     BlockArguments, OperatorNamespace, RegistryRule, Replacement, Rule, ShimTables, UpstreamState,
@@ -18,17 +17,18 @@ use crate::bindings::repo_shim::netquarry::plugin::{index, rules};
 use crate::bindings::repo_shim::{RepoShim as Instance, RepoShimPre};
 use crate::call::{State, Task};
 use crate::error::{CallError, PluginIdentity, quoted};
-use crate::kept::{KeptCall, KeptError, Outcome};
-use crate::plugin::{Answer, Call, ConfiguredCaller, accepted};
+use crate::kept::{CallOutcome, KeptCall, KeptError};
+use crate::permission::ReadableFiles;
+use crate::plugin::{Answer, Call, ConfiguredCaller, Keepsake, accepted};
 use crate::source_files::SourceFiles;
+use crate::tape::Tape;
 
 /// A shim with its configuration.
 #[derive(Clone)]
 pub struct RepoShim {
     caller: ConfiguredCaller,
     instances: RepoShimPre<State>,
-    /// The paths of the files that it may read.
-    readable: Arc<GlobSet>,
+    readable: Arc<ReadableFiles>,
 }
 
 /// The index behind the resource `code-index`.
@@ -37,14 +37,14 @@ pub enum IndexHandle {
     Index {
         index: Arc<dyn CodeIndex>,
         files: Arc<dyn SourceFiles>,
-        readable: Arc<GlobSet>,
+        readable: Arc<ReadableFiles>,
     },
     /// Everything that is asked has been asked before, and the tape has the answers.
     Replayed,
 }
 
 impl RepoShim {
-    pub(crate) fn new(caller: ConfiguredCaller, instances: RepoShimPre<State>, readable: GlobSet) -> Self {
+    pub(crate) fn new(caller: ConfiguredCaller, instances: RepoShimPre<State>, readable: ReadableFiles) -> Self {
         Self { caller, instances, readable: Arc::new(readable) }
     }
 
@@ -66,11 +66,9 @@ impl RepoShim {
         let call = Call {
             task: TELL,
             world: &self.instances,
-            function: "tables",
-            arguments: &Vec::new,
             ask: &|instance: &Instance, store| accepted(instance.call_tables(store), accept),
         };
-        self.caller.call(&call).map_err(|error| self.caller.keep(&call, 0, error))
+        self.caller.call_or_keep(&call, &Keepsake { function: "tables", arguments: &Vec::new, blocks: 0 })
     }
 
     /// Asks about one use of a name that the tables mark as dynamic. Of `files` the shim sees what it was granted.
@@ -91,21 +89,19 @@ impl RepoShim {
         let call = Call {
             task: Task { stage: ANSWER, item: &item, source },
             world: &self.instances,
-            function: "answer-dynamic",
-            arguments: &|| vec![json!(question)],
             ask: &|instance: &Instance, store| {
                 let (index, files, readable) = (Arc::clone(index), Arc::clone(files), Arc::clone(&self.readable));
                 let handle = IndexHandle::Index { index, files, readable };
                 accepted(answer(instance, store, &question, handle), |answer| Ok(DynamicAnswer::from(answer)))
             },
         };
-        self.caller.call(&call).map_err(|error| self.caller.keep(&call, 0, error))
+        let arguments = &|| vec![json!(question)];
+        self.caller.call_or_keep(&call, &Keepsake { function: "answer-dynamic", arguments, blocks: 0 })
     }
 
-    pub(crate) fn replay(&self, kept: &KeptCall) -> Result<Outcome, KeptError> {
+    pub(crate) fn replay(&self, kept: &KeptCall, answers: Tape) -> Result<CallOutcome, KeptError> {
         let call = |task, ask: &dyn Fn(&Instance, &mut Store<State>) -> Answer<Value>| {
-            let (world, function, arguments) = (&self.instances, "", &Vec::new);
-            self.caller.replay(&Call { task, world, function, arguments, ask }, kept)
+            self.caller.replay(&Call { task, world: &self.instances, ask }, answers)
         };
         match kept.function.as_str() {
             "tables" => Ok(call(TELL, &|instance, store| {
@@ -115,7 +111,7 @@ impl RepoShim {
                 })
             })),
             "answer-dynamic" => {
-                let question: index::Question = kept.argument(0)?;
+                let question: index::Question = kept.argument()?;
                 let task = Task { stage: ANSWER, item: &kept.item, source: "" };
                 Ok(call(task, &|instance, store| {
                     accepted(answer(instance, store, &question, IndexHandle::Replayed), |answer| Ok(json!(answer)))
@@ -152,7 +148,7 @@ impl State {
         index: &Resource<IndexHandle>,
         function: &'static str,
         arguments: A,
-        answer: impl FnOnce(&Arc<dyn CodeIndex>, &Arc<dyn SourceFiles>, &GlobSet) -> R,
+        answer: impl FnOnce(&Arc<dyn CodeIndex>, &Arc<dyn SourceFiles>, &ReadableFiles) -> R,
     ) -> wasmtime::Result<R> {
         let handle = self.resources.get(index)?;
         self.host_call(function, arguments, || match handle {
@@ -189,7 +185,7 @@ impl index::HostCodeIndex for State {
     fn files(&mut self, index: Resource<IndexHandle>, source: String) -> wasmtime::Result<Vec<String>> {
         self.of_index(&index, "code-index.files", (&source,), |_, files, readable| {
             let mut paths = files.paths(&source);
-            paths.retain(|path| readable.is_match(path));
+            paths.retain(|path| readable.has(path));
             paths.sort_unstable();
             paths
         })
@@ -202,7 +198,7 @@ impl index::HostCodeIndex for State {
         path: String,
     ) -> wasmtime::Result<Result<Vec<u8>, index::FileError>> {
         self.of_index(&index, "code-index.read-file", (&source, &path), |_, files, readable| {
-            if !readable.is_match(&path) {
+            if !readable.has(&path) {
                 return Err(index::FileError::NotPermitted);
             }
             let read = files.read(&source, &path).map_err(index::FileError::Other)?;

@@ -59,7 +59,7 @@ impl From<KeptError> for Problem {
     fn from(error: KeptError) -> Self {
         match error {
             KeptError::Configure(error) => error.into(),
-            error => told(&error).help("`--keep-failed-calls DIR` has a run keep calls, each in a folder below DIR"),
+            error => told(&error).help(error.hint()),
         }
     }
 }

@@ -10,6 +10,10 @@ from netquarry_sdk.discovery import Category, DiscoveryRule, Proposal
 from netquarry_sdk.emit import SpecEmitter
 from netquarry_sdk.replay import KeptCallError, replay
 from netquarry_sdk.shim import DefinitionKind, FileError, RepoShim, Resolved, Tables
+from support import WIT
+
+KEPT = WIT.parent / "host/netquarry-plugin/tests/kept"
+"""Calls as the host keeps them."""
 
 
 @pytest.fixture
@@ -21,6 +25,7 @@ def kept(tmp_path):
             {"function": asked, "arguments": given, "answer": answer} for asked, given, answer in host_calls
         ]
         call = {
+            "format": 2,
             "function": function,
             "configuration": {},
             "arguments": list(arguments),
@@ -90,12 +95,77 @@ def test_a_file_that_could_not_be_read_cannot_be_read(kept, error, told):
         replay(Shim, kept("answer-dynamic", [QUESTION], host))
 
 
+def test_a_call_that_the_host_kept_is_made_again():
+    """A test of the host's holds it to what the file has."""
+
+    class Parts(Shim):
+        """A test."""
+
+        def answer(self, question, index):
+            source = index.find(question.referrer).source
+            with pytest.raises(FileError, match=r"acme/none\.txt: not-permitted"):
+                index.read_file(source, "acme/none.txt")
+            return Resolved([index.read_file(source, "acme/parts.txt").decode()], question.literals[0])
+
+    assert replay(Parts, KEPT / "shim") == Resolved(["Norm"], "norm")
+
+
+WHOLE = {"format": 2, "function": "tables", "configuration": {}, "arguments": [], "host_calls": []}
+HOST_CALL = {"function": "code-index.find", "arguments": ["a"], "answer": {"returned": None}}
+
+
+@pytest.mark.parametrize(
+    ("document", "told"),
+    [
+        ("", "is not a kept call: Expecting value"),
+        ('{"format": 2', "is not a kept call: Expecting"),
+        ("[]", "is not a kept call: it has no format"),
+        ("{}", "is not a kept call: it has no format"),
+        ('{"format": true}', "is not a kept call: it has no format"),
+        ('{"format": 1}', "is a kept call of format 1, and this SDK reads format 2"),
+        (WHOLE | {"function": None}, "is not a kept call: `function` is missing or no `str`"),
+        (WHOLE | {"configuration": []}, "is not a kept call: `configuration` is missing or no `dict`"),
+        (WHOLE | {"arguments": {}}, "is not a kept call: `arguments` is missing or no `list`"),
+        (WHOLE | {"host_calls": [1]}, "is not a kept call: `answer` is missing or no `dict`"),
+        (
+            WHOLE | {"host_calls": [HOST_CALL | {"answer": {}}]},
+            "an answer of the host has neither `returned` nor `trapped`",
+        ),
+        (
+            WHOLE | {"host_calls": None},
+            "cannot be made again: what the host answered was too much to be kept",
+        ),
+        (
+            WHOLE | {"function": "answer-dynamic"},
+            "the kept call has 0 arguments, and its function has one",
+        ),
+        (
+            WHOLE | {"function": "answer-dynamic", "arguments": [{"name": "acme"}]},
+            "the argument of the kept call is none of its function: KeyError\\('referrer'\\)",
+        ),
+    ],
+)
+def test_what_is_no_kept_call_is_told(tmp_path, document, told):
+    text = document if isinstance(document, str) else json.dumps(document)
+    (tmp_path / "call.json").write_text(text)
+    with pytest.raises(KeptCallError, match=told):
+        replay(Shim, tmp_path)
+
+
+def test_an_answer_that_is_none_is_told(kept):
+    host = [("code-index.find", ["acme.Head"], returned(HEAD | {"kind": "Module"}))]
+    with pytest.raises(
+        KeptCallError, match=r"the kept answer is none of code-index\.find: .*'Module' is no DefinitionKind"
+    ):
+        replay(Shim, kept("answer-dynamic", [QUESTION], host))
+
+
 def test_what_was_not_asked_has_no_answer(kept):
     with pytest.raises(KeptCallError, match=r"it asks code-index.find about \['acme.Head'\]"):
         replay(Shim, kept("answer-dynamic", [QUESTION]))
     with pytest.raises(KeptCallError, match="has no function emit-block"):
         replay(Shim, kept("emit-block"))
-    with pytest.raises(KeptCallError, match="is not a kept call"):
+    with pytest.raises(KeptCallError, match=r"cannot read nowhere/call.json: No such file"):
         replay(Shim, "nowhere")
 
 

@@ -19,8 +19,8 @@ pub trait Plugin: Sized {
     const EXAMPLES: &[(&str, &str)] = &[];
 
     /// Files of sources that the plugin reads, by globs of their paths, each with the reason for the person who is to grant
-    /// it: `&[("configs/*.yaml", "they name the heads of every model")]`. Only a shim has a function to read with,
-    /// [`crate::shim::CodeIndex::read_file`].
+    /// it, in one line: `&[("configs/*.yaml", "they name the heads of every model")]`. Only a shim has a function to read
+    /// with, [`crate::shim::CodeIndex::read_file`].
     const READS_FILES: &[(&str, &str)] = &[];
 
     /// A struct with `#[serde(default, deny_unknown_fields)]`. Its JSON Schema is what the host shows to the user, and

@@ -12,7 +12,7 @@
 //!
 //! The plugin is configured as it was, and what it asks of the host is answered as it was. What it answers comes back as
 //! JSON, in the form of the kept call. All of these functions panic where the plugin does; and where the folder holds no such
-//! call, or the plugin asks what it did not ask then.
+//! call of the format that this SDK reads, or the plugin asks what it did not ask then.
 
 use std::collections::HashMap;
 use std::fs;
@@ -88,6 +88,9 @@ pub fn spec_emitter<P: SpecEmitter>(folder: impl AsRef<Path>) -> Result<Value, R
     }
 }
 
+/// The format of kept calls that is read here.
+const FORMAT: u32 = 2;
+
 /// What is read of a kept call.
 struct Call {
     function: String,
@@ -96,12 +99,19 @@ struct Call {
     host: Host,
 }
 
+/// What calls of all formats have.
+#[derive(Deserialize)]
+struct Versioned {
+    format: u32,
+}
+
 #[derive(Deserialize)]
 struct Document {
     function: String,
     configuration: Value,
     arguments: Vec<Value>,
-    host_calls: Vec<HostCall>,
+    /// None where that was too much to be kept.
+    host_calls: Option<Vec<HostCall>>,
 }
 
 #[derive(Deserialize)]
@@ -111,7 +121,7 @@ struct HostCall {
     answer: Answer,
 }
 
-#[derive(Clone, Deserialize)]
+#[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Answer {
     Returned(Value),
@@ -122,11 +132,22 @@ impl Call {
     fn read(folder: &Path) -> Self {
         let path = folder.join("call.json");
         let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()));
-        let document = serde_json::from_str(&text);
-        let Document { function, configuration, arguments, host_calls } =
-            document.unwrap_or_else(|error| panic!("{} is not a kept call: {error}", path.display()));
+        Self::parse(&text).unwrap_or_else(|reason| panic!("{} {reason}", path.display()))
+    }
+
+    /// The call, or what the file is instead.
+    fn parse(text: &str) -> Result<Self, String> {
+        let syntax = |error: serde_json::Error| format!("is not a kept call: {error}");
+        let Versioned { format } = serde_json::from_str(text).map_err(syntax)?;
+        if format != FORMAT {
+            return Err(format!("is a kept call of format {format}, and this SDK reads format {FORMAT}"));
+        }
+        let Document { function, configuration, arguments, host_calls } = serde_json::from_str(text).map_err(syntax)?;
+        let Some(host_calls) = host_calls else {
+            return Err("cannot be made again: what the host answered was too much to be kept".to_owned());
+        };
         let answers = host_calls.into_iter().map(|call| ((call.function, call.arguments), call.answer)).collect();
-        Self { function, configuration, arguments, host: Host { answers } }
+        Ok(Self { function, configuration, arguments, host: Host { answers } })
     }
 
     fn plugin<P: Plugin>(&self) -> P {
@@ -134,10 +155,12 @@ impl Call {
             .unwrap_or_else(|error| panic!("the plugin does not accept its configuration: {error:?}"))
     }
 
-    /// Of the function; none has more than one.
+    /// Of the function, which has one.
     fn argument<T: DeserializeOwned>(&self) -> T {
-        let argument = self.arguments.first().cloned().unwrap_or_default();
-        serde_json::from_value(argument)
+        let [argument] = self.arguments.as_slice() else {
+            panic!("the kept call has {} arguments, and {} has one", self.arguments.len(), self.function)
+        };
+        T::deserialize(argument)
             .unwrap_or_else(|error| panic!("the argument of the kept call is none of {}: {error}", self.function))
     }
 }
@@ -152,8 +175,9 @@ impl Host {
     fn answer<T: DeserializeOwned>(&self, function: &str, arguments: impl Serialize) -> T {
         let question = (function.to_owned(), json!(arguments));
         match self.answers.get(&question) {
-            Some(Answer::Returned(value)) => serde_json::from_value(value.clone())
-                .unwrap_or_else(|error| panic!("the kept answer of {function} is none: {error}")),
+            Some(Answer::Returned(value)) => {
+                T::deserialize(value).unwrap_or_else(|error| panic!("the kept answer of {function} is none: {error}"))
+            }
             Some(Answer::Trapped(reason)) => panic!("the host refused {function}: {reason}"),
             None => panic!("it asks {function} about {}, and the kept call has no answer to that", question.1),
         }
@@ -280,5 +304,101 @@ struct KeptStructures<'a> {
 impl SimilarStructures for KeptStructures<'_> {
     fn similar(&self, blocks: &[u32], most: u32) -> SimilarBlocks {
         self.host.answer("structure-index.similar", (&self.name, blocks, most))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shim::{Answer, Question, Resolved, Tables};
+    use crate::{ConfigurationError, NoConfiguration};
+
+    /// A call as the host keeps it; a test of the host's holds it to that.
+    const KEPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../host/netquarry-plugin/tests/kept/shim");
+
+    /// Answers with what is in a file of the source of a definition: one that it was granted, or another.
+    struct Parts<const GRANTED: bool>;
+
+    impl<const GRANTED: bool> Plugin for Parts<GRANTED> {
+        const NAME: &str = "shim-acme";
+        const VERSION: &str = "0.1.0";
+        const DOCUMENTATION: &str = "A test.";
+        type Configuration = NoConfiguration;
+
+        fn new(_: NoConfiguration) -> Result<Self, ConfigurationError> {
+            Ok(Self)
+        }
+    }
+
+    impl<const GRANTED: bool> RepoShim for Parts<GRANTED> {
+        fn tables(&self) -> Result<Tables, Refusal> {
+            Ok(Tables::default())
+        }
+
+        fn answer(&self, question: &Question, index: &dyn CodeIndex) -> Result<Answer, Refusal> {
+            let source = index.find(&question.referrer).expect("it was found").source;
+            let path = if GRANTED { "acme/parts.txt" } else { "acme/none.txt" };
+            let bytes = index.read_file(&source, path).map_err(|error| Refusal::Host(format!("{error:?}")))?;
+            let paths = vec![String::from_utf8(bytes).expect("it is UTF-8")];
+            Ok(Answer::Definitions(Resolved { paths, why: question.literals[0].clone() }))
+        }
+    }
+
+    #[test]
+    fn a_call_that_the_host_kept_is_made_again() {
+        let answer = repo_shim::<Parts<true>>(KEPT).ok();
+        assert_eq!(answer, Some(json!({"Definitions": {"paths": ["Norm"], "why": "norm"}})));
+        assert!(matches!(repo_shim::<Parts<false>>(KEPT), Err(Refusal::Host(why)) if why.ends_with("NotPermitted")));
+    }
+
+    #[test]
+    fn what_is_no_kept_call_is_told() {
+        let cases = [
+            ("", "is not a kept call: EOF while parsing a value at line 1 column 0"),
+            ("{}", "is not a kept call: missing field `format` at line 1 column 2"),
+            (r#"{"format": 1}"#, "is a kept call of format 1, and this SDK reads format 2"),
+            (r#"{"format": 2}"#, "is not a kept call: missing field `function` at line 1 column 13"),
+            (
+                r#"{"format": 2, "function": "tables", "configuration": {}, "arguments": [], "host_calls": null}"#,
+                "cannot be made again: what the host answered was too much to be kept",
+            ),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(Call::parse(text).err().as_deref(), Some(expected));
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "a discovery rule has no function answer-dynamic")]
+    fn a_call_of_another_kind_is_told() {
+        struct Rule;
+
+        impl Plugin for Rule {
+            const NAME: &str = "discover-test";
+            const VERSION: &str = "0.1.0";
+            const DOCUMENTATION: &str = "A test.";
+            type Configuration = NoConfiguration;
+
+            fn new(_: NoConfiguration) -> Result<Self, ConfigurationError> {
+                Ok(Self)
+            }
+        }
+
+        impl DiscoveryRule for Rule {
+            fn discover(
+                &self,
+                _: &[crate::discovery::ClassDescription],
+            ) -> Result<Vec<crate::discovery::Proposal>, Refusal> {
+                Ok(Vec::new())
+            }
+        }
+
+        let _ = discovery_rule::<Rule>(KEPT);
+    }
+
+    #[test]
+    #[should_panic(expected = "it asks code-index.files about [\"acme\"], and the kept call has no answer to that")]
+    fn what_was_not_asked_has_no_answer() {
+        Call::read(Path::new(KEPT)).host.files("acme");
     }
 }

@@ -1,7 +1,7 @@
 //! Cases: what a plugin is given and what it makes of it, as JSON.
 //!
-//! A case is run by the real host on the real component. The examples that a component exports, the fixtures of its author,
-//! the golden pack of a version and the bundle of a failed call are all cases.
+//! A case is run by the real host on the real component. The examples that a component exports, the fixtures of its author
+//! and the golden pack of a version are all cases.
 //!
 //! What goes in is close to what the author has at hand: a rule and a shim get the files of a small repository, a strategy
 //! gets codes, an emitter records of a manifest. What comes out is what the host makes of the answers: candidates,

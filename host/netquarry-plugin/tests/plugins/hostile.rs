@@ -7,11 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use netquarry_core::dedup::{BlockSet, BlockSummary, Code};
 use netquarry_core::dynamic::{CodeIndex, DefinitionSummary, DynamicAnswer, DynamicQuestion};
-use netquarry_core::fingerprint::archive::Forgetful;
-use netquarry_core::fingerprint::blocks::CodeBlocks;
-use netquarry_core::fingerprint::shelf::InMemory;
 use netquarry_plugin::{
     CallError, CallFailure, ConfigureError, HostOptions, Kind, Limits, NoFiles, PerBlock, Plugin, PluginHost, Refusal,
     SourceFiles,
@@ -22,7 +18,7 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use crate::guest::Guest;
-use crate::support::{emitted, module_class, record};
+use crate::support::{blocks, emitted, module_class, record};
 
 /// A file of `tests/hostile/`.
 #[derive(Deserialize)]
@@ -239,24 +235,6 @@ fn deduplicate(plugin: &Plugin, items: &[String]) -> Worked {
         }
     }
     Ok((done, failures))
-}
-
-fn blocks(count: u32) -> Arc<dyn BlockSet> {
-    let block = |number: u32| {
-        let code = format!("class Block{number}:\n    pass\n");
-        let summary = BlockSummary {
-            id: format!("test:package.module.Block{number}"),
-            name: format!("Block{number}"),
-            source: "test".to_owned(),
-            priority: 0,
-            level: 3,
-            accuracy: None,
-            characters: code.len() as u64,
-            sha256: Sha256::digest(code.as_bytes()).into(),
-        };
-        (summary, Code::from(Arc::from(code.as_str())))
-    };
-    Arc::new(CodeBlocks::new((0..count).map(block), Arc::new(InMemory::default()), Arc::new(Forgetful)))
 }
 
 /// One block after the other, and the index. What is done are the files.

@@ -8,6 +8,7 @@ mod contract;
 mod first_party;
 mod guest;
 mod hostile;
+mod kept;
 mod reproducible;
 #[path = "../../src/sections.rs"]
 mod sections;

@@ -2,12 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
+use netquarry_core::dedup::{BlockSet, BlockSummary, Code};
 use netquarry_core::discovery::{Ancestor, BaseClass, ClassDescription, MethodDescription};
+use netquarry_core::fingerprint::archive::Forgetful;
+use netquarry_core::fingerprint::blocks::CodeBlocks;
+use netquarry_core::fingerprint::shelf::InMemory;
 use netquarry_core::record::{BlockRecord, Category, RecordSource};
 use netquarry_core::source::SourceKind;
 use netquarry_core::verdict::Evidence;
 use netquarry_plugin::{CallError, EmittedFile, HostOptions, Plugin, PluginHost, SpecEmitter, first_party};
+use sha2::{Digest, Sha256};
 
 /// A host with the usual limits, and with a cache that all tests share.
 pub(crate) fn host() -> PluginHost {
@@ -48,6 +54,25 @@ pub(crate) fn module_class(name: &str) -> ClassDescription {
         conditional: false,
         subclassed: false,
     }
+}
+
+/// So many blocks, no two of which are alike.
+pub(crate) fn blocks(count: u32) -> Arc<dyn BlockSet> {
+    let block = |number: u32| {
+        let code = format!("class Block{number}:\n    pass\n");
+        let summary = BlockSummary {
+            id: format!("test:package.module.Block{number}"),
+            name: format!("Block{number}"),
+            source: "test".to_owned(),
+            priority: 0,
+            level: 3,
+            accuracy: None,
+            characters: code.len() as u64,
+            sha256: Sha256::digest(code.as_bytes()).into(),
+        };
+        (summary, Code::from(Arc::from(code.as_str())))
+    };
+    Arc::new(CodeBlocks::new((0..count).map(block), Arc::new(InMemory::default()), Arc::new(Forgetful)))
 }
 
 /// What an emitter makes of a library: its files, sorted by path, and where it failed.

@@ -28,9 +28,14 @@ from .plugin import Plugin, configured
 from .shim import CodeIndex, Question, RepoShim
 from .wire import Bindings, incoming
 
+_FORMAT = 2
+"""The format of kept calls that is read here."""
+
 
 class KeptCallError(Exception):
-    """The folder holds no such call, or the plugin asks what it did not ask when the call was kept."""
+    """The folder holds no such call of the format that this SDK reads, or the plugin asks what it did not ask
+    when the call was kept.
+    """
 
 
 def replay(plugin: type[Plugin], folder: str | PathLike[str]) -> Any:
@@ -39,10 +44,9 @@ def replay(plugin: type[Plugin], folder: str | PathLike[str]) -> Any:
     Raises `KeptCallError`.
     """
     call = _read(Path(folder) / "call.json")
-    function: str = call["function"]
-    arguments: list[Any] = call["arguments"]
-    host = _Host(call["host_calls"])
-    made: Any = configured(plugin, call["configuration"])
+    function, arguments = call.function, call.arguments
+    host = _Host(call.host_calls)
+    made: Any = configured(plugin, call.configuration)
     match function, made:
         case "discover", DiscoveryRule():
             return made.discover(_argument(Sequence[ClassDescription], arguments))
@@ -61,34 +65,94 @@ def replay(plugin: type[Plugin], folder: str | PathLike[str]) -> Any:
             raise KeptCallError(f"a {plugin.kind.value} has no function {function}")
 
 
+@dataclasses.dataclass(frozen=True)
+class _Call:
+    """What is read of a kept call."""
+
+    function: str
+    configuration: Mapping[str, Any]
+    arguments: Sequence[Any]
+    host_calls: Sequence["_HostCall"]
+
+
+@dataclasses.dataclass(frozen=True)
+class _HostCall:
+    function: str
+    arguments: Any
+    answer: Mapping[str, Any]
+
+
 def _argument(hint: Any, arguments: Sequence[Any]) -> Any:
     """The one argument of a function."""
-    return incoming(hint)(_received(hint, arguments[0]))
-
-
-def _read(path: Path) -> dict[str, Any]:
+    if len(arguments) != 1:
+        raise KeptCallError(f"the kept call has {len(arguments)} arguments, and its function has one")
     try:
-        call: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        return incoming(hint)(_received(hint, arguments[0]))
+    except _MISFITS as error:
+        raise KeptCallError(f"the argument of the kept call is none of its function: {error!r}") from error
+
+
+_MISFITS = (AttributeError, KeyError, TypeError, ValueError)
+"""What reading a value as another than it is comes to."""
+
+
+def _read(path: Path) -> _Call:
+    try:
+        call = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise KeptCallError(f"cannot read {path}: {error.strerror}") from error
+    except ValueError as error:
         raise KeptCallError(f"{path} is not a kept call: {error}") from error
-    return call
+    if not isinstance(call, dict) or type(call.get("format")) is not int:
+        raise KeptCallError(f"{path} is not a kept call: it has no format")
+    if call["format"] != _FORMAT:
+        raise KeptCallError(
+            f"{path} is a kept call of format {call['format']}, and this SDK reads format {_FORMAT}"
+        )
+    if call.get("host_calls") is None:
+        raise KeptCallError(f"{path} cannot be made again: what the host answered was too much to be kept")
+    try:
+        host_calls = [_host_call(host_call) for host_call in call["host_calls"]]
+        return _Call(
+            _entry(call, "function", str),
+            _entry(call, "configuration", dict),
+            _entry(call, "arguments", list),
+            host_calls,
+        )
+    except _MISFITS as error:
+        raise KeptCallError(f"{path} is not a kept call: {error}") from error
+
+
+def _host_call(call: Any) -> _HostCall:
+    answer = _entry(call, "answer", dict)
+    if answer.keys() not in ({"returned"}, {"trapped"}):
+        raise ValueError("an answer of the host has neither `returned` nor `trapped`")
+    if "arguments" not in call:
+        raise ValueError("a call of the host has no `arguments`")
+    return _HostCall(_entry(call, "function", str), call["arguments"], answer)
+
+
+def _entry(record: Any, name: str, kind: type) -> Any:
+    if not isinstance(record, dict) or not isinstance(record.get(name), kind):
+        raise ValueError(f"`{name}` is missing or no `{kind.__name__}`")
+    return record[name]
 
 
 class _Host:
     """Answers as the host did."""
 
-    def __init__(self, calls: Sequence[Mapping[str, Any]]) -> None:
-        self._answers: dict[str, list[tuple[Any, Mapping[str, Any]]]] = {}
+    def __init__(self, calls: Sequence[_HostCall]) -> None:
+        self._calls: dict[str, list[_HostCall]] = {}
         for call in calls:
-            self._answers.setdefault(call["function"], []).append((call["arguments"], call["answer"]))
+            self._calls.setdefault(call.function, []).append(call)
 
     def answer(self, function: str, arguments: Sequence[Any]) -> Any:
         written = [_written(argument) for argument in arguments] or None
-        for kept, answer in self._answers.get(function, ()):
-            if kept == written:
-                if "trapped" in answer:
-                    raise KeptCallError(f"the host refused {function}: {answer['trapped']}")
-                return answer["returned"]
+        for call in self._calls.get(function, ()):
+            if call.arguments == written:
+                if "trapped" in call.answer:
+                    raise KeptCallError(f"the host refused {function}: {call.answer['trapped']}")
+                return call.answer["returned"]
         raise KeptCallError(f"it asks {function} about {written}, and the kept call has no answer to that")
 
 
@@ -114,7 +178,11 @@ class _Resource:
             if method == "structure_index":
                 return _Resource(self._host, "structure-index", StructureIndex, answer)
             counterpart = getattr(self._interface, "__len__" if method == "len" else method)
-            return _received(get_type_hints(counterpart, include_extras=True)["return"], answer)
+            hint = get_type_hints(counterpart, include_extras=True)["return"]
+            try:
+                return _received(hint, answer)
+            except _MISFITS as error:
+                raise KeptCallError(f"the kept answer is none of {function}: {error!r}") from error
 
         return ask
 
@@ -176,7 +244,10 @@ def _received(hint: Any, value: Any) -> Any:
     if type(None) in arguments:
         return None if value is None else _received(arguments[0], value)
     if isinstance(hint, type) and issubclass(hint, Enum):
-        return next(member for member in hint if member.name.replace("_", "").lower() == value.lower())
+        for member in hint:
+            if member.name.replace("_", "").lower() == value.lower():
+                return member
+        raise ValueError(f"{value!r} is no {hint.__name__}")
     if dataclasses.is_dataclass(hint):
         hints = get_type_hints(hint, include_extras=True)
         make: Callable[..., Any] = hint  # type: ignore[assignment]

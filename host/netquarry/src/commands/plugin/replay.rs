@@ -1,6 +1,6 @@
 //! `netquarry plugin replay`: a call that failed in a run, made again.
 
-use netquarry_plugin::kept::{KeptCall, Outcome};
+use netquarry_plugin::kept::{CallOutcome, KeptCall};
 use serde_json::json;
 
 use super::component;
@@ -18,10 +18,14 @@ pub(super) fn replay(
 ) -> Result<Ending, Problem> {
     let PluginReplayArguments { call: folder, component, offline } = arguments;
     let call = KeptCall::read(folder)?;
-    let component = component.clone().unwrap_or_else(|| KeptCall::component(folder));
+    let component = match component {
+        Some(other) => other.clone(),
+        None => call.component(folder)?,
+    };
     let plugin = component::open(&component, *offline, settings, console)?.plugin;
     let outcome = call.replay(&plugin)?;
     let is_as_kept = outcome == call.outcome;
+    let is_same_component = call.is_of(&plugin);
     match console.format {
         Format::Json => console.print_json(&json!({
             "plugin": plugin.identity().to_string(),
@@ -29,21 +33,32 @@ pub(super) fn replay(
             "item": call.item,
             "outcome": outcome,
             "as_kept": is_as_kept,
+            "same_class": outcome.class() == call.outcome.class(),
+            "same_component": is_same_component,
         }))?,
         Format::Human => {
             let KeptCall { function, item, host_calls, .. } = &call;
-            let answers = human_things(host_calls.len(), "answer");
+            let answers = human_things(host_calls.iter().flatten().count(), "answer");
             console.status(
                 "Replayed",
                 &format!("{function} about {item} with {answers} of the host, of {}", plugin.identity()),
             );
+            if !is_same_component {
+                let KeptCall { plugin, version, sha256, .. } = &call;
+                console.status("Instead", &format!("of {plugin} {version} (sha256:{sha256}), whose call was kept"));
+            }
             match &outcome {
-                Outcome::Answered(answer) => {
+                CallOutcome::Answered(answer) => {
                     let answer = serde_json::to_string_pretty(answer).expect("its keys are strings");
                     console.print(&format!("{answer}\n"))?;
                 }
-                Outcome::Failed { why, log } => {
-                    let same = if is_as_kept { "It fails as it did" } else { "It fails, and not as it did" };
+                CallOutcome::Failed { class, why, log } => {
+                    let same = match call.outcome.class() {
+                        _ if is_as_kept => "It fails as it did".to_owned(),
+                        Some(kept) if kept == *class => format!("It fails as it did ({class}), in other words"),
+                        Some(kept) => format!("It fails, and not as it did ({class} instead of {kept})"),
+                        None => format!("It fails, and did not ({class})"),
+                    };
                     let log: String = log.iter().map(|line| format!("\n  {line}")).collect();
                     console.print(&format!("{same}: {why}{log}\n"))?;
                 }
@@ -51,7 +66,7 @@ pub(super) fn replay(
         }
     }
     Ok(match outcome {
-        Outcome::Answered(_) => Ending::Done,
-        Outcome::Failed { .. } => Ending::Findings,
+        CallOutcome::Answered(_) => Ending::Done,
+        CallOutcome::Failed { .. } => Ending::Findings,
     })
 }
