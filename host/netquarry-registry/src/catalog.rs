@@ -14,6 +14,7 @@ use crate::index::{Index, IndexedPlugin};
 use crate::name::{FIRST_PARTY, is_first_party};
 use crate::notice::{Notice, Notify};
 use crate::parse::{IndexError, parse, parse_first_party};
+use crate::publish::keys;
 use crate::settings::{Registries, Registry};
 use crate::site::Site;
 use crate::transfer::{Answer, Client, TransferError};
@@ -165,8 +166,7 @@ impl<'a> Catalog<'a> {
         if !shelf.registry.keys.is_empty() {
             return Ok(shelf.registry.keys.clone());
         }
-        let keys = &self.index_of(shelf)?.keys;
-        Ok(keys.iter().map(|key| PublicKey::parse(&key.key).expect("the index was checked")).collect())
+        Ok(keys(self.index_of(shelf)?))
     }
 
     pub(crate) fn index_of<'shelf>(&self, shelf: &'shelf Shelf) -> Result<&'shelf Index, CatalogError> {
