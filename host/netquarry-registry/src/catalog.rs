@@ -72,8 +72,8 @@ pub enum CatalogError {
     #[error("the registry `{registry}` does not answer: {}", failures.join("; "))]
     NoAnswer { registry: String, failures: Vec<String> },
     #[error(
-        "the index of the registry `{registry}` ({location}) is not in the cache {}, and the network is not to be used: run \
-         once with it, or name a vendored folder",
+        "the index of the registry `{registry}` ({location}) is not in the cache {}, or damaged there, and the network is not \
+         to be used: run once with it, or name a vendored folder",
         cache.display()
     )]
     NotCached { registry: String, location: String, cache: PathBuf },
@@ -191,7 +191,8 @@ impl<'a> Catalog<'a> {
             let text = match site {
                 Site::File(path) => local_index(path),
                 Site::Url(url) if self.access.network == Network::Offline => {
-                    self.cache.index(url, INDEX_LIMIT).ok_or_else(|| format!("{site} is not in the cache"))
+                    let kept = self.cache.index(url, INDEX_LIMIT).filter(|text| parse(text, "").is_ok());
+                    kept.ok_or_else(|| format!("{site} is not in the cache, or damaged there"))
                 }
                 Site::Url(url) => match self.remote_index(url) {
                     Err(RemoteError::Transfer(error)) => Err(error.to_string()),

@@ -80,8 +80,11 @@ fn a_damaged_cached_index_is_not_revalidated() {
             fs::write(&path, "{").unwrap();
         }
     }
-    project.add(&served.settings, Online, "shim-a", AllowUnsigned).unwrap();
+    let add = |network| project.add(&served.settings, network, "shim-a", AllowUnsigned);
+    is_error(add(Offline), &["`acme`", "damaged there", "run once with it"]);
+    add(Online).unwrap();
     assert_eq!(served.server.statuses("/registry.json"), [200, 200]);
+    add(Offline).unwrap();
 }
 
 #[test]
