@@ -124,24 +124,29 @@ impl<'a> Catalog<'a> {
         self.index_of(shelf)
     }
 
-    /// All plugins of all registries in whose name or summary the words stand, in the order of the registries and by name.
-    ///
-    /// # Errors
-    /// If a registry cannot be read.
-    pub fn search(&self, words: &str) -> Result<Vec<Listed<'_>>, CatalogError> {
+    /// All plugins of all registries in whose name or summary the words stand, in the order of the registries and by name;
+    /// and why registries could not be looked into.
+    pub fn search(&self, words: &str) -> (Vec<Listed<'_>>, Vec<CatalogError>) {
         let words = words.to_lowercase();
         let is_hit = |name: &str, plugin: &IndexedPlugin| {
             words.split_whitespace().all(|word| name.contains(word) || plugin.summary.to_lowercase().contains(word))
         };
-        let mut found = Vec::new();
+        let (mut found, mut failures) = (Vec::new(), Vec::new());
         for shelf in &self.shelves {
-            for (name, plugin) in &self.index_of(shelf)?.plugins {
+            let index = match self.index_of(shelf) {
+                Ok(index) => index,
+                Err(error) => {
+                    failures.push(error);
+                    continue;
+                }
+            };
+            for (name, plugin) in &index.plugins {
                 if self.asked_for(name).any(|other| std::ptr::eq(other, shelf)) && is_hit(name, plugin) {
                     found.push(Listed { registry: &shelf.registry.name, name, plugin });
                 }
             }
         }
-        Ok(found)
+        (found, failures)
     }
 
     pub(crate) fn shelf(&self, registry: &str) -> Option<&Shelf> {

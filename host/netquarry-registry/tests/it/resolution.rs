@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use netquarry_registry::agreement::disagreements;
+use netquarry_registry::catalog::CatalogError;
 use netquarry_registry::catalog::Network::Online;
 use netquarry_registry::lock::{Lock, LockedPlugin};
 use netquarry_registry::notice::Notice;
@@ -201,7 +202,7 @@ fn a_name_of_the_programs_own_is_looked_up_in_the_program_only() {
         assert_eq!(resolve(&project, settings, "shim-timm").as_deref(), Ok("netquarry 0.1.0"));
         assert_eq!(resolve(&project, settings, "shim-acme"), Ok(format!("{name} 9.0.0")));
         project.with(settings, Online, |catalog| {
-            let found = catalog.search("timm").unwrap();
+            let (found, _) = catalog.search("timm");
             assert_eq!(found.iter().map(|listed| listed.registry).collect::<Vec<_>>(), ["netquarry"]);
         });
     }
@@ -295,11 +296,21 @@ fn search_looks_into_names_and_summaries() {
     let settings = [folder_settings("acme", folder.path())];
     Project::new().with(&settings, Online, |catalog| {
         let found = |words| {
-            let found = catalog.search(words).unwrap();
+            let (found, _) = catalog.search(words);
             found.iter().map(|listed| format!("{} {}", listed.registry, listed.name)).collect::<Vec<_>>()
         };
         assert_eq!(found("zebra"), ["acme shim-zebra"]);
         assert_eq!(found("SAME code"), ["netquarry dedup-exact"]);
         assert!(found("nothing of that kind").is_empty());
+    });
+    // One that is down hides nothing of the others.
+    let with_one_down = [settings[0].clone(), crate::support::settings("down", &dead_url())];
+    Project::new().with(&with_one_down, Online, |catalog| {
+        let (found, failures) = catalog.search("zebra");
+        assert_eq!(found.iter().map(|listed| listed.name).collect::<Vec<_>>(), ["shim-zebra"]);
+        assert!(
+            matches!(&failures[..], [CatalogError::NoAnswer { registry, .. }] if registry == "down"),
+            "{failures:?}"
+        );
     });
 }

@@ -159,7 +159,9 @@ Examples:
 const PLUGIN_SEARCH: &str = "\
 Examples:
   netquarry plugin search shim
-  netquarry plugin search --format json";
+  netquarry plugin search --format json
+
+Exit status: 0 all registries were looked into; 2 one could not be, and what the others have is shown.";
 
 const PLUGIN_INFO: &str = "\
 Examples:

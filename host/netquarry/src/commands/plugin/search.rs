@@ -26,7 +26,9 @@ struct Found<'a> {
 pub(super) fn search(words: &[String], settings: &Settings, console: &Console) -> Result<Ending, Problem> {
     let notify = shelf::told(console);
     let catalog = registries::catalog(settings, &notify)?;
-    let listed = catalog.search(&words.join(" "))?;
+    let (listed, failures) = catalog.search(&words.join(" "));
+    let is_whole = failures.is_empty();
+    failures.into_iter().for_each(|failure| console.warn(&Problem::from(failure)));
     let found: Vec<Found<'_>> = listed
         .iter()
         .map(|listed| Found {
@@ -49,7 +51,7 @@ pub(super) fn search(words: &[String], settings: &Settings, console: &Console) -
             console.print(&table.render(|style| console.out_style(style)))?;
         }
     }
-    Ok(Ending::Done)
+    Ok(if is_whole { Ending::Done } else { Ending::Incomplete })
 }
 
 pub(super) fn info(name: &str, settings: &Settings, console: &Console) -> Result<Ending, Problem> {
