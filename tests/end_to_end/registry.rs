@@ -59,8 +59,10 @@ fn a_plugin_goes_from_its_author_to_a_project() {
     let playground = Playground::new();
     write_repository(&playground);
     plugin(&playground, &["new", "shim-acme", "--kind", "repo-shim"]).succeeded();
-    plugin(&playground, &["keygen", "keys"]).succeeded();
-    plugin(&playground, &["init", "registry", "--name", "acme", "--key", "keys/netquarry.pub"]).succeeded();
+    let key = plugin(&playground, &["keygen", "keys", "--format", "json"]).succeeded().json();
+    let init = ["init", "registry", "--name", "acme", "--key", "keys/netquarry.pub", "--format", "json"];
+    let made = plugin(&playground, &init).succeeded().json();
+    assert!(playground.read("keys/netquarry.pub").contains(made["keys"][0].as_str().expect("a key")));
     publish(&playground).succeeded();
     plugin(&playground, &["check", "registry"]).succeeded();
 
@@ -73,7 +75,7 @@ fn a_plugin_goes_from_its_author_to_a_project() {
     assert_eq!((&found[0]["name"], &found[0]["version"]), (&"shim-acme".into(), &"0.1.0".into()));
     plugin(&playground, &["add", "shim-acme"]).succeeded();
     let first = locked(&playground);
-    assert!(first["signed-by"].is_str() && first["version"].as_str() == Some("0.1.0"), "{first}");
+    assert_eq!((first["signed-by"].as_str(), first["version"].as_str()), (key["id"].as_str(), Some("0.1.0")));
     let configuration = playground.read("netquarry.toml");
     assert!(configuration.contains("# Ours.") && configuration.contains("\"shim-acme\""), "{configuration}");
     run(&playground, &[]).succeeded();
@@ -99,7 +101,8 @@ fn a_plugin_goes_from_its_author_to_a_project() {
     assert_eq!(locked(&playground), first);
 
     // A copy of all that is pinned needs neither the server nor the cache.
-    plugin(&playground, &["vendor", "vendored"]).succeeded();
+    let vendored = plugin(&playground, &["vendor", "vendored", "--format", "json"]).succeeded().json();
+    assert_eq!(vendored["plugins"], serde_json::json!(["shim-acme"]));
     drop(server);
     playground
         .write("netquarry.toml", &playground.read("netquarry.toml").replace("http://127.0.0.1", "http://localhost"));
@@ -125,7 +128,8 @@ fn a_plugin_goes_from_its_author_to_a_project() {
     );
     assert!(plugin(&playground, &["check", "vendored"]).ended(1).stdout.contains("is not what the index means"));
 
-    plugin(&playground, &["remove", "shim-acme"]).succeeded();
+    let removed = plugin(&playground, &["remove", "shim-acme", "--format", "json"]).succeeded().json();
+    assert_eq!((&removed["version"], &removed["ordered"]), (&"0.1.0".into(), &true.into()));
     assert!(!playground.read("netquarry.toml").contains("shim-acme"));
     assert!(!playground.read("netquarry.lock").contains("shim-acme"));
 }
@@ -139,6 +143,7 @@ fn what_nobody_vouches_for_has_to_be_allowed() {
     playground.write("netquarry.toml", "[[registries]]\nname = \"own\"\nlocation = \"registry\"\n");
     let refused = plugin(&playground, &["add", "mine"]).ended(2);
     assert!(refused.stderr.contains("nobody vouches for it"), "{}", refused.stderr);
+    assert!(plugin(&playground, &["remove", "mine"]).ended(2).stderr.contains("has no plugin `mine`"));
     assert!(!playground.path("netquarry.lock").exists());
     plugin(&playground, &["add", "mine", "--allow-unsigned"]).succeeded();
     assert_eq!(locked(&playground)["unsigned"].as_bool(), Some(true));
@@ -179,7 +184,20 @@ fn a_plugin_is_checked_as_a_registry_would() {
     let published = ["publish", "mine", "--registry", "registry", "--license", "MIT"];
     plugin(&playground, &[&published[..], &repository].concat()).succeeded();
     let against = [&repository[..], &["--registry", "registry"]].concat();
-    check(&against).succeeded();
+    let is_asked_for = |run: &Run| {
+        findings(run).iter().any(|(severity, place, _)| (&**severity, &**place) == ("warning", "signature"))
+    };
+    assert!(!is_asked_for(&check(&against).succeeded()), "this registry has no keys");
+    plugin(&playground, &["keygen", "keys"]).succeeded();
+    plugin(&playground, &["init", "signed", "--name", "acme", "--key", "keys/netquarry.pub"]).succeeded();
+    assert!(is_asked_for(&check(&[&repository[..], &["--registry", "signed"]].concat()).succeeded()));
+
+    // What was packed is packed again, onto itself.
+    plugin(&playground, &["pack", "mine"]).succeeded();
+    let packed = || fs::read(playground.path("dist/mine-0.1.0.wasm")).expect("it was packed");
+    let before = packed();
+    plugin(&playground, &["pack", "dist/mine-0.1.0.wasm"]).succeeded();
+    assert!(packed() == before, "it has {} bytes", packed().len());
     // The same version with other bytes, an older one, and one that is no version.
     let example = fs::read_dir(playground.path("mine/examples")).expect("it has some").next().expect("one");
     let example = format!("mine/examples/{}", example.expect("it is listed").file_name().to_string_lossy());
@@ -220,8 +238,12 @@ fn a_lock_that_is_to_stay_has_to_have_what_is_ordered() {
     let playground = Playground::new();
     write_repository(&playground);
     plugin(&playground, &["new", "mine", "--kind", "discovery-rule"]).succeeded();
-    let published = ["publish", "mine", "--registry", "registry", "--license", "MIT", "--repository", "."];
-    plugin(&playground, &published).succeeded();
+    // Its manifest has a licence, and nobody has said yet where its source is.
+    let published = ["publish", "mine", "--registry", "registry"];
+    assert!(plugin(&playground, &published).ended(2).stderr.contains("--repository"));
+    assert!(!playground.path("registry").exists());
+    plugin(&playground, &[&published[..], &["--repository", "."]].concat()).succeeded();
+    assert!(playground.read("registry/registry.json").contains("\"license\": \"MIT OR Apache-2.0\""));
     let registry =
         "corpus = \"acme.json\"\n[[registries]]\nname = \"own\"\nlocation = \"registry\"\nallow-unsigned = true\n";
     playground.write("netquarry.toml", registry);

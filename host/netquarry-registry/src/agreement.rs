@@ -35,7 +35,8 @@ fn disagreement(lock: &Lock, request: &Request) -> Option<Disagreement> {
     };
     let version = Version::parse(&locked.version).expect("locks and indexes are checked");
     let wit = VersionReq::parse(&locked.wit).expect("locks and indexes are checked");
-    if !request.requirement.matches(&version) {
+    // Who asks for no version in particular wants the one that is locked, be it a prerelease, which `*` matches not.
+    if request.requirement != VersionReq::STAR && !request.requirement.matches(&version) {
         Some(Disagreement::OtherVersion { request: request.clone(), version: locked.version.clone() })
     } else if !accepts(&wit, ApiVersion::CURRENT) {
         let (name, wit) = (locked.name.clone(), locked.wit.clone());

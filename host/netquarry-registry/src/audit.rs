@@ -9,9 +9,9 @@ use crate::digest::{Mismatch, Pin};
 use crate::files::read_bounded;
 use crate::index::{FILE_NAME, Index, IndexedVersion};
 use crate::location::Location;
-use crate::publish::{LOCK_FILE, PublishError, io as failed, read};
+use crate::publish::{LOCK_FILE, PublishError, io as failed, keys, read};
 use crate::site::inside;
-use crate::trust::{PublicKey, Subject, Trust, TrustError, verify};
+use crate::trust::{Subject, Trust, TrustError, verify};
 
 /// Something in which a folder is not what its index says.
 #[derive(Debug, thiserror::Error)]
@@ -35,8 +35,7 @@ pub fn audit(folder: &Path) -> Result<Vec<Finding>, PublishError> {
     let index = read(folder)?;
     let mut findings = Vec::new();
     let mut named = BTreeSet::new();
-    let keys = index.keys.iter().map(|key| PublicKey::parse(&key.key).expect("the index was checked"));
-    let keys: Vec<PublicKey> = keys.collect();
+    let keys = keys(&index);
     for (name, version) in versions(&index) {
         let plugin = format!("{name} {}", version.version);
         let pin = version.pin().expect("the index was checked");

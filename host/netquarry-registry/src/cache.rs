@@ -1,6 +1,7 @@
 //! What was fetched before: components and golden packs under their digests, indexes under the digest of their URL.
 //!
-//! Nothing here is trusted. What is read has its digest checked, and so the folder needs no protection.
+//! Files under their digests are not trusted: what is read has its digest checked. An index has none, and is read without a
+//! network as it lies here; who can change it can offer other versions, though not change what is locked, nor sign.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -14,6 +14,7 @@ use crate::index::{Index, IndexedPlugin};
 use crate::name::{FIRST_PARTY, is_first_party};
 use crate::notice::{Notice, Notify};
 use crate::parse::{IndexError, parse, parse_first_party};
+use crate::publish::keys;
 use crate::settings::{Registries, Registry};
 use crate::site::Site;
 use crate::transfer::{Answer, Client, TransferError};
@@ -71,8 +72,8 @@ pub enum CatalogError {
     #[error("the registry `{registry}` does not answer: {}", failures.join("; "))]
     NoAnswer { registry: String, failures: Vec<String> },
     #[error(
-        "the index of the registry `{registry}` ({location}) is not in the cache {}, and the network is not to be used: run \
-         once with it, or name a vendored folder",
+        "the index of the registry `{registry}` ({location}) is not in the cache {}, or damaged there, and the network is not \
+         to be used: run once with it, or name a vendored folder",
         cache.display()
     )]
     NotCached { registry: String, location: String, cache: PathBuf },
@@ -123,24 +124,29 @@ impl<'a> Catalog<'a> {
         self.index_of(shelf)
     }
 
-    /// All plugins of all registries in whose name or summary the words stand, in the order of the registries and by name.
-    ///
-    /// # Errors
-    /// If a registry cannot be read.
-    pub fn search(&self, words: &str) -> Result<Vec<Listed<'_>>, CatalogError> {
+    /// All plugins of all registries in whose name or summary the words stand, in the order of the registries and by name;
+    /// and why registries could not be looked into.
+    pub fn search(&self, words: &str) -> (Vec<Listed<'_>>, Vec<CatalogError>) {
         let words = words.to_lowercase();
         let is_hit = |name: &str, plugin: &IndexedPlugin| {
             words.split_whitespace().all(|word| name.contains(word) || plugin.summary.to_lowercase().contains(word))
         };
-        let mut found = Vec::new();
+        let (mut found, mut failures) = (Vec::new(), Vec::new());
         for shelf in &self.shelves {
-            for (name, plugin) in &self.index_of(shelf)?.plugins {
+            let index = match self.index_of(shelf) {
+                Ok(index) => index,
+                Err(error) => {
+                    failures.push(error);
+                    continue;
+                }
+            };
+            for (name, plugin) in &index.plugins {
                 if self.asked_for(name).any(|other| std::ptr::eq(other, shelf)) && is_hit(name, plugin) {
                     found.push(Listed { registry: &shelf.registry.name, name, plugin });
                 }
             }
         }
-        Ok(found)
+        (found, failures)
     }
 
     pub(crate) fn shelf(&self, registry: &str) -> Option<&Shelf> {
@@ -165,8 +171,7 @@ impl<'a> Catalog<'a> {
         if !shelf.registry.keys.is_empty() {
             return Ok(shelf.registry.keys.clone());
         }
-        let keys = &self.index_of(shelf)?.keys;
-        Ok(keys.iter().map(|key| PublicKey::parse(&key.key).expect("the index was checked")).collect())
+        Ok(keys(self.index_of(shelf)?))
     }
 
     pub(crate) fn index_of<'shelf>(&self, shelf: &'shelf Shelf) -> Result<&'shelf Index, CatalogError> {
@@ -191,7 +196,8 @@ impl<'a> Catalog<'a> {
             let text = match site {
                 Site::File(path) => local_index(path),
                 Site::Url(url) if self.access.network == Network::Offline => {
-                    self.cache.index(url, INDEX_LIMIT).ok_or_else(|| format!("{site} is not in the cache"))
+                    let kept = self.cache.index(url, INDEX_LIMIT).filter(|text| parse(text, "").is_ok());
+                    kept.ok_or_else(|| format!("{site} is not in the cache, or damaged there"))
                 }
                 Site::Url(url) => match self.remote_index(url) {
                     Err(RemoteError::Transfer(error)) => Err(error.to_string()),

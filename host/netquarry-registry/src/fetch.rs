@@ -50,6 +50,11 @@ pub enum FetchError {
          that registry in the configuration, or lock anew"
     )]
     NoRegistry { plugin: String, registry: String },
+    #[error(
+        "the registry `{registry}` has another golden pack of {plugin} than was locked (SHA-256 {found}, locked {locked}): a \
+         published version never changes, so do not use it; ask whoever runs the registry"
+    )]
+    OtherGoldenPack { plugin: String, registry: String, locked: String, found: String },
 }
 
 /// A file, where it may lie and what it must be.
@@ -135,10 +140,18 @@ impl Catalog<'_> {
     /// no longer has that one: a vendored folder, say.
     ///
     /// # Errors
-    /// If no registry has these bytes as that version, or one cannot be read.
+    /// If no registry has these bytes as that version, or has them with another golden pack, or one cannot be read.
     pub fn entry(&self, locked: &LockedPlugin) -> Result<(&IndexedPlugin, Resolved), FetchError> {
         let (shelf, plugin, version) = self.origin(locked)?;
-        Ok((plugin, resolved(&locked.name, &shelf.registry.name, plugin, version)))
+        let resolved = resolved(&locked.name, &shelf.registry.name, plugin, version);
+        let digest = |golden: Option<&String>| golden.map_or("none", String::as_str).to_owned();
+        let found = resolved.golden.as_ref().map(|golden| &golden.sha256);
+        if found != locked.golden.as_ref() {
+            let (plugin, registry) = (locked.to_string(), resolved.registry);
+            let (locked, found) = (digest(locked.golden.as_ref()), digest(found));
+            return Err(FetchError::OtherGoldenPack { plugin, registry, locked, found });
+        }
+        Ok((plugin, resolved))
     }
 
     fn origin(&self, locked: &LockedPlugin) -> Result<(&Shelf, &IndexedPlugin, &IndexedVersion), FetchError> {

@@ -49,7 +49,13 @@ pub(crate) fn check_url(text: &str) -> Result<Url, String> {
     }
 }
 
-pub(crate) fn is_safe(url: &Url) -> bool {
+/// Whether what lies at `from` may name `to` to be fetched. Servers of this machine are for places on it: a registry elsewhere
+/// is not to have them asked.
+pub(crate) fn leads_on(from: &Url, to: &Url) -> bool {
+    is_safe(to) && (to.scheme() == "https" || from.scheme() == "http")
+}
+
+fn is_safe(url: &Url) -> bool {
     url.scheme() == "https" || (url.scheme() == "http" && is_loopback(url.host_str().unwrap_or_default()))
 }
 
@@ -106,6 +112,22 @@ mod tests {
             "oci ghcr.io/owner/name:1.0.0",
         ] {
             assert_eq!(text.parse::<Location>().expect(text).to_string(), text);
+        }
+    }
+
+    #[test]
+    fn nothing_elsewhere_leads_to_this_machine() {
+        let (here, there) = ("http://127.0.0.1:80/a", "https://example.org/a");
+        for (from, to, expected) in [
+            (there, "https://example.com/b", true),
+            (here, there, true),
+            (here, "http://localhost/b", true),
+            (there, here, false),
+            (there, "http://example.org/a", false),
+            (here, "http://example.org/a", false),
+        ] {
+            let url = |text: &str| Url::parse(text).expect(text);
+            assert_eq!(leads_on(&url(from), &url(to)), expected, "{from} {to}");
         }
     }
 

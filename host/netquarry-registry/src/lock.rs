@@ -55,6 +55,7 @@ pub enum LockError {
     Unreadable { path: PathBuf, error: io::Error },
     #[error("cannot write {}: {error}; check the path and its permissions", path.display())]
     Unwritable { path: PathBuf, error: io::Error },
+    /// `file` has the line too, where there is one.
     #[error("{file} is not a lock: {message}; take it from version control, or delete it and lock anew")]
     Syntax { file: String, message: String },
     #[error(
@@ -127,8 +128,8 @@ impl Lock {
     /// If the text is no lock.
     pub fn parse(text: &str, file: &str) -> Result<Self, LockError> {
         let syntax = |error: toml::de::Error| LockError::Syntax {
-            file: file.to_owned(),
-            message: error.to_string().trim_end().replace('\n', " "),
+            file: error.span().map_or_else(|| file.to_owned(), |span| format!("{file}:{}", line_of(text, span.start))),
+            message: error.message().trim_end().replace('\n', ", "),
         };
         let AnyFormat { format } = toml::from_str(text).map_err(syntax)?;
         if format != FORMAT {
@@ -199,6 +200,11 @@ impl Lock {
     fn position(&self, name: &str) -> Result<usize, usize> {
         self.plugins.binary_search_by(|plugin| plugin.name.as_str().cmp(name))
     }
+}
+
+/// The line, from 1, in which a byte of the text lies.
+fn line_of(text: &str, byte: usize) -> usize {
+    1 + text.bytes().take(byte).filter(|byte| *byte == b'\n').count()
 }
 
 #[derive(Deserialize)]

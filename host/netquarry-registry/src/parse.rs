@@ -149,8 +149,8 @@ pub(crate) fn check_version(version: &IndexedVersion) -> Result<Version, Fault<&
     if let Some(size) = version.size {
         check_size(size).map_err(|why| ("size", why))?;
     }
-    if version.yanked.as_ref().is_some_and(|reason| reason.trim().is_empty()) {
-        return Err(("yanked", "a version is yanked for a reason".to_owned()));
+    if let Some(reason) = &version.yanked {
+        check_reason(reason).map_err(|why| ("yanked", why))?;
     }
     if let Some(golden) = &version.golden {
         check_golden(golden)?;
@@ -162,6 +162,17 @@ pub(crate) fn check_version(version: &IndexedVersion) -> Result<Version, Fault<&
         }
     }
     Ok(parsed)
+}
+
+/// Why a version was yanked: what a terminal shows to whoever asks for it.
+pub(crate) fn check_reason(reason: &str) -> Result<(), String> {
+    if reason.trim().is_empty() {
+        Err("a version is yanked for a reason".to_owned())
+    } else if reason.contains(char::is_control) {
+        Err("the reason is not one line of text".to_owned())
+    } else {
+        Ok(())
+    }
 }
 
 fn check_golden(golden: &GoldenPack) -> Result<(), Fault<&'static str>> {

@@ -16,7 +16,7 @@ use crate::files::write_whole;
 use crate::index::{FILE_NAME, GoldenPack, Index, IndexKey, IndexedPlugin, IndexedVersion, Permission};
 use crate::location::Location;
 use crate::name::{FIRST_PARTY, check_name};
-use crate::parse::{IndexError, check_version, parse, plugin_faults};
+use crate::parse::{IndexError, check_reason, check_version, parse, plugin_faults};
 use crate::resolve::accepts;
 use crate::trust::{PublicKey, Subject, Trust, TrustError, verify};
 
@@ -60,7 +60,7 @@ pub enum Published {
     New,
     /// The same version with the same bytes was there.
     AlreadyThere,
-    /// It was there without a signature, and has one now.
+    /// It was there without a signature, or with one that no key of the registry has made any more, and has this one now.
     Signed,
 }
 
@@ -125,8 +125,7 @@ pub fn publish(folder: &Path, submission: &Submission<'_>, order: Order) -> Resu
     }
     let _lock = FolderLock::take(folder)?;
     let mut index = read_or_new(folder)?;
-    let keys = index.keys.iter().map(|key| PublicKey::parse(&key.key).expect("the index was checked"));
-    let keys: Vec<PublicKey> = keys.collect();
+    let keys = keys(&index);
     let subject = Subject { name: submission.name, version: submission.version, component: submission.component };
     verify(subject, submission.signature, &keys, Trust::AllowUnsigned)?;
 
@@ -134,7 +133,8 @@ pub fn publish(folder: &Path, submission: &Submission<'_>, order: Order) -> Resu
     match place(listed, submission, &version, order)? {
         Ok(position) => {
             let there = &mut listed.versions[position];
-            if there.signature.is_some() || version.signature.is_none() {
+            let is_signed = |signature: &str| verify(subject, Some(signature), &keys, Trust::AllowUnsigned).is_ok();
+            if version.signature.is_none() || there.signature.as_deref().is_some_and(is_signed) {
                 return Ok(Published::AlreadyThere);
             }
             there.signature = version.signature;
@@ -177,13 +177,25 @@ pub fn refusals(
     Ok(refusals)
 }
 
+/// The identifiers of the keys of which one has to sign the versions of a registry; none where it takes unsigned ones.
+///
+/// # Errors
+/// If the registry in `folder` cannot be read.
+pub fn signers(folder: &Path) -> Result<Vec<String>, PublishError> {
+    Ok(keys(&read(folder)?).iter().map(|key| key.id().to_owned()).collect())
+}
+
+/// The keys that the index itself names.
+pub(crate) fn keys(index: &Index) -> Vec<PublicKey> {
+    index.keys.iter().map(|key| PublicKey::parse(&key.key).expect("the index was checked")).collect()
+}
+
 /// Marks a version as one that nobody should use, and says why.
 ///
 /// # Errors
-/// If there is no such version, or no reason.
+/// If there is no such version, or the reason is not one line of text.
 pub fn yank(folder: &Path, name: &str, version: &str, reason: &str) -> Result<(), PublishError> {
-    if reason.trim().is_empty() {
-        let why = "a version is yanked for a reason".to_owned();
+    if let Err(why) = check_reason(reason) {
         return Err(PublishError::Field { plugin: format!("{name} {version}"), field: "yanked", why });
     }
     set_yanked(folder, name, version, Some(reason.to_owned()))
@@ -198,6 +210,8 @@ pub fn unyank(folder: &Path, name: &str, version: &str) -> Result<(), PublishErr
 }
 
 fn set_yanked(folder: &Path, name: &str, version: &str, yanked: Option<String>) -> Result<(), PublishError> {
+    // Nothing is made in a folder that is no registry.
+    read(folder)?;
     let _lock = FolderLock::take(folder)?;
     let mut index = read(folder)?;
     let versions = index.plugins.get_mut(name).map(|plugin| &mut plugin.versions);

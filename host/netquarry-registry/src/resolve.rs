@@ -61,6 +61,8 @@ pub struct Rejected {
 pub enum Rejection {
     #[error("not what was asked for")]
     OtherVersion,
+    #[error("a prerelease, which has to be asked for by its version")]
+    Prerelease,
     #[error("yanked: {0}")]
     Yanked(String),
     #[error("for hosts {wit}, and this one is {host}")]
@@ -91,10 +93,33 @@ impl Catalog<'_> {
     /// If no registry has the name, none of its versions will do, or a registry cannot be read: one that is passed over
     /// might be the one that was meant.
     pub fn resolve(&self, request: &Request) -> Result<Resolved, ResolveError> {
+        self.newest(request, |version| reject(version, &request.requirement))
+    }
+
+    /// The newest version that is to take the place of a locked one. Who has locked a prerelease goes on with prereleases.
+    ///
+    /// # Errors
+    /// As [`Catalog::resolve`], and if the registry has other bytes for the locked version.
+    pub fn resolve_update(&self, locked: &LockedPlugin) -> Result<Resolved, ResolveError> {
+        let request = Request { name: locked.name.clone(), requirement: VersionReq::STAR };
+        let is_prerelease = !Version::parse(&locked.version).expect("locks are checked").pre.is_empty();
+        let resolved = self.newest(&request, |version| match reject(version, &VersionReq::STAR) {
+            Some(Rejection::Prerelease) if is_prerelease => unusable(version),
+            rejection => rejection,
+        })?;
+        unchanged(resolved, locked)
+    }
+
+    /// The newest version for which nothing is said against it.
+    fn newest(
+        &self,
+        request: &Request,
+        reject: impl Fn(&IndexedVersion) -> Option<Rejection>,
+    ) -> Result<Resolved, ResolveError> {
         let (registry, plugin) = self.find(&request.name)?;
         let mut rejected = Vec::new();
         for version in plugin.versions.iter().rev() {
-            match reject(version, &request.requirement) {
+            match reject(version) {
                 None => return Ok(resolved(&request.name, registry, plugin, version)),
                 Some(why) => rejected.push(Rejected { version: version.version.clone(), why }),
             }
@@ -110,28 +135,22 @@ impl Catalog<'_> {
         let (registry, plugin) = self.find(&request.name)?;
         let same = |version: &&IndexedVersion| version.version == locked.version && registry == locked.registry;
         let Some(version) = plugin.versions.iter().find(same) else { return self.resolve(request) };
-        match reject(version, &request.requirement) {
+        let rejection = match reject(version, &request.requirement) {
+            // It was asked for when it was locked.
+            Some(Rejection::Prerelease) => unusable(version),
+            rejection => rejection,
+        };
+        match rejection {
             None => {}
             Some(Rejection::Yanked(reason)) => {
                 let plugin = format!("{} {}", request.name, version.version);
                 (self.notify)(&Notice::Yanked { plugin, reason });
             }
-            Some(Rejection::OtherVersion | Rejection::OtherHost { .. } | Rejection::NotBuilt) => {
-                return self.resolve(request);
-            }
+            Some(
+                Rejection::OtherVersion | Rejection::Prerelease | Rejection::OtherHost { .. } | Rejection::NotBuilt,
+            ) => return self.resolve(request),
         }
-        let resolved = resolved(&request.name, registry, plugin, version);
-        // First-party components come with the program: another build of it may have others of the same version.
-        if resolved.pin != locked.pin && registry != FIRST_PARTY {
-            return Err(ResolveError::Changed {
-                name: request.name.clone(),
-                version: locked.version.clone(),
-                registry: registry.to_owned(),
-                locked: locked.pin.sha256.clone(),
-                found: resolved.pin.sha256,
-            });
-        }
-        Ok(resolved)
+        unchanged(resolved(&request.name, registry, plugin, version), locked)
     }
 
     /// The plugin of that name, and the registry from which it is taken.
@@ -183,16 +202,50 @@ impl Catalog<'_> {
 /// Why a version will not do; nothing where it will.
 fn reject(version: &IndexedVersion, requirement: &VersionReq) -> Option<Rejection> {
     let parsed = Version::parse(&version.version).expect("the index was checked");
-    let wit = VersionReq::parse(&version.wit).expect("the index was checked");
-    if !requirement.matches(&parsed) {
+    if requirement.matches(&parsed) {
+        unusable(version)
+    } else if *requirement == VersionReq::STAR {
+        // No requirement without a version has one match a prerelease.
+        Some(Rejection::Prerelease)
+    } else {
         Some(Rejection::OtherVersion)
-    } else if !accepts(&wit, ApiVersion::CURRENT) {
+    }
+}
+
+/// Why a version will not do whatever was asked for; nothing where it will.
+fn unusable(version: &IndexedVersion) -> Option<Rejection> {
+    let wit = VersionReq::parse(&version.wit).expect("the index was checked");
+    if !accepts(&wit, ApiVersion::CURRENT) {
         Some(Rejection::OtherHost { wit: version.wit.clone(), host: ApiVersion::CURRENT })
     } else if version.pin().is_none() {
         Some(Rejection::NotBuilt)
     } else {
         version.yanked.clone().map(Rejection::Yanked)
     }
+}
+
+/// The newest version of a plugin that [`Catalog::resolve`] would take for its bare name.
+pub fn newest(plugin: &IndexedPlugin) -> Option<&IndexedVersion> {
+    plugin.versions.iter().rev().find(|version| reject(version, &VersionReq::STAR).is_none())
+}
+
+/// What was resolved, unless it is the locked version of the same registry with other bytes.
+///
+/// # Errors
+/// If it is.
+pub fn unchanged(resolved: Resolved, locked: &LockedPlugin) -> Result<Resolved, ResolveError> {
+    let is_same = (&resolved.registry, &resolved.version) == (&locked.registry, &locked.version);
+    // First-party components come with the program: another build of it may have others of the same version.
+    if is_same && resolved.pin != locked.pin && resolved.registry != FIRST_PARTY {
+        return Err(ResolveError::Changed {
+            name: resolved.name,
+            version: resolved.version,
+            registry: resolved.registry,
+            locked: locked.pin.sha256.clone(),
+            found: resolved.pin.sha256,
+        });
+    }
+    Ok(resolved)
 }
 
 /// Whether a component with this requirement runs on a host of that version.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use reqwest::Url;
 
 use crate::index::FILE_NAME;
-use crate::location::{Location, check_url};
+use crate::location::{Location, check_url, leads_on};
 use crate::oci::OciReference;
 use crate::transfer::without_credentials;
 
@@ -59,7 +59,13 @@ impl Site {
         Ok(match (location, self) {
             (Location::Embedded(name), _) => Place::Embedded(name.clone()),
             (Location::File(path), Self::File(file)) => Place::File { folder: folder_of(file), path: path.clone() },
-            (Location::Https(text), _) if text.contains("://") => Place::Url(check_url(text)?),
+            (Location::Https(text), site) if text.contains("://") => {
+                let url = check_url(text)?;
+                if matches!(site, Self::Url(from) if !leads_on(from, &url)) {
+                    return Err(format!("{text:?} is on this machine, and the registry is not"));
+                }
+                Place::Url(url)
+            }
             (Location::File(path) | Location::Https(path), Self::Url(url)) => Place::Url(beside(url, path)),
             (Location::Https(path), Self::File(file)) => {
                 return Err(format!("{path:?} is relative to a URL, and the registry is the file {}", file.display()));
@@ -125,6 +131,9 @@ mod tests {
         assert_eq!(place("a/b.wasm").as_deref(), Ok("https://example.org/r/a/b.wasm"));
         assert_eq!(place("a#b%2e.wasm").as_deref(), Ok("https://example.org/r/a%23b%252e.wasm"));
         assert!(place("../b.wasm").is_err());
+        let named = |url: &str| site.place(&Location::Https(url.to_owned())).map(|place| place.to_string());
+        assert!(named("https://example.com/b.wasm").is_ok());
+        assert!(named("http://127.0.0.1/b.wasm").is_err_and(|why| why.contains("on this machine")));
         assert!(place("%2e%2e/b.wasm").is_ok_and(|url| url.starts_with("https://example.org/r/")));
     }
 }

@@ -7,7 +7,7 @@ use reqwest::blocking::{Client as HttpClient, Response};
 use reqwest::redirect::{Attempt, Policy};
 use reqwest::{StatusCode, Url};
 
-use crate::location::is_safe;
+use crate::location::leads_on;
 use crate::notice::{Notice, Notify};
 
 /// How often something that may pass is tried.
@@ -123,7 +123,8 @@ fn body(response: Response, limit: u64, url: &str) -> Result<Vec<u8>, TransferEr
 }
 
 fn redirect(attempt: Attempt<'_>) -> reqwest::redirect::Action {
-    if !is_safe(attempt.url()) {
+    let from = attempt.previous().last().expect("something has redirected");
+    if !leads_on(from, attempt.url()) {
         let why = format!("it leads to {}, which is not https", without_credentials(attempt.url()));
         attempt.error(why)
     } else if attempt.previous().len() > MOST_REDIRECTS {

@@ -80,8 +80,11 @@ fn a_damaged_cached_index_is_not_revalidated() {
             fs::write(&path, "{").unwrap();
         }
     }
-    project.add(&served.settings, Online, "shim-a", AllowUnsigned).unwrap();
+    let add = |network| project.add(&served.settings, network, "shim-a", AllowUnsigned);
+    is_error(add(Offline), &["`acme`", "damaged there", "run once with it"]);
+    add(Online).unwrap();
     assert_eq!(served.server.statuses("/registry.json"), [200, 200]);
+    add(Offline).unwrap();
 }
 
 #[test]
@@ -203,6 +206,28 @@ fn the_golden_pack_is_fetched_by_its_own_digest() {
         *golden = Some(GoldenPack { sha256: sha256(b"another"), size, location });
     });
     is_error(golden(Online), &["the golden pack of shim-a 1.0.0", "is pinned"]);
+}
+
+/// A registry that has changed the expected outputs of a locked version would have a machine found fault with for nothing.
+#[test]
+fn the_golden_pack_of_a_locked_version_is_the_one_that_was_locked() {
+    let (served, project) = (Served::new(), Project::new());
+    let (_, locked) = project.add(&served.settings, Online, "shim-a", AllowUnsigned).unwrap();
+    let entry = || {
+        project.with(&served.settings, Online, |catalog| {
+            catalog.entry(&locked).map(|(_, resolved)| resolved.golden.is_some()).map_err(|error| error.to_string())
+        })
+    };
+    assert_eq!(entry(), Ok(true));
+    for other in [Some("0".repeat(64)), None] {
+        tamper(served.folder.path(), |index| {
+            let version = &mut index.plugins.get_mut("shim-a").unwrap().versions[0];
+            let golden = version.golden.take();
+            version.golden = golden.zip(other.clone()).map(|(golden, sha256)| GoldenPack { sha256, ..golden });
+        });
+        let found = other.as_deref().unwrap_or("none");
+        is_error(entry(), &["another golden pack of shim-a 1.0.0", found, locked.golden.as_deref().unwrap()]);
+    }
 }
 
 #[test]

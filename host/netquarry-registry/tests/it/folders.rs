@@ -161,6 +161,11 @@ fn yanked_and_taken_back() {
     assert!(yank(folder, "shim-a", "1.0.0", " ").is_err());
     let error = yank(folder, "shim-a", "2.0.0", "slow").expect_err("no such version").to_string();
     assert!(error.contains("has no shim-a 2.0.0; it has 1.0.0"), "{error}");
+    let error = yank(folder, "shim-a", "1.0.0", "slow\u{1b}[2J").expect_err("not a line").to_string();
+    assert!(error.contains("not one line of text"), "{error}");
+    let nowhere = folder.join("nowhere");
+    assert!(yank(&nowhere, "shim-a", "1.0.0", "slow").is_err());
+    assert!(!nowhere.exists(), "a registry that is not there is not made");
     assert!(yank(folder, "shim-b", "1.0.0", "slow").expect_err("no such plugin").to_string().contains("it has none"));
 }
 

@@ -2,10 +2,13 @@
 
 use std::path::Path;
 
+use netquarry_registry::agreement::disagreements;
+use netquarry_registry::catalog::CatalogError;
 use netquarry_registry::catalog::Network::Online;
-use netquarry_registry::lock::LockedPlugin;
+use netquarry_registry::lock::{Lock, LockedPlugin};
 use netquarry_registry::notice::Notice;
 use netquarry_registry::publish::yank;
+use netquarry_registry::resolve::newest;
 use netquarry_registry::settings::RegistrySettings;
 use netquarry_registry::trust::{Trust, Voucher};
 
@@ -31,6 +34,14 @@ fn relock(
     locked: &LockedPlugin,
 ) -> Result<String, String> {
     project.with(settings, Online, |catalog| match catalog.resolve_locked(&request(wanted), locked) {
+        Ok(resolved) => Ok(format!("{} {}", resolved.registry, resolved.version)),
+        Err(error) => Err(error.to_string()),
+    })
+}
+
+/// `REGISTRY VERSION` of what takes the place of a locked version.
+fn update(project: &Project, settings: &[RegistrySettings], locked: &LockedPlugin) -> Result<String, String> {
+    project.with(settings, Online, |catalog| match catalog.resolve_update(locked) {
         Ok(resolved) => Ok(format!("{} {}", resolved.registry, resolved.version)),
         Err(error) => Err(error.to_string()),
     })
@@ -79,6 +90,78 @@ fn versions_for_other_hosts_and_yanked_ones_are_passed_over_and_told_of() {
     );
 }
 
+/// Prereleases are for those who ask for them, and who did once goes on.
+#[test]
+fn prereleases_are_asked_for_once() {
+    let cases: [(&[&str], &str, &str); 6] = [
+        (&["1.0.0-alpha.1", "1.0.0-alpha.2"], "1.0.0-alpha.1", "acme 1.0.0-alpha.2"),
+        (&["1.0.0-alpha.1", "1.1.0-alpha.1"], "1.0.0-alpha.1", "acme 1.1.0-alpha.1"),
+        (&["1.0.0-alpha.1", "1.0.0"], "1.0.0-alpha.1", "acme 1.0.0"),
+        (&["1.0.0-alpha.1"], "1.0.0-alpha.1", "acme 1.0.0-alpha.1"),
+        (&["1.0.0", "1.1.0-alpha.1"], "1.0.0", "acme 1.0.0"),
+        (&["1.0.0", "1.1.0", "2.0.0-alpha.1"], "1.0.0", "acme 1.1.0"),
+    ];
+    for (published, locked, expected) in cases {
+        let folder = tempfile::tempdir().unwrap();
+        for version in published {
+            publish_plain(folder.path(), "shim-a", version);
+        }
+        let (settings, project) = ([folder_settings("acme", folder.path())], Project::new());
+        let wanted = format!("shim-a@={locked}");
+        let (_, locked) = project.add(&settings, Online, &wanted, Trust::AllowUnsigned).unwrap();
+        assert_eq!(update(&project, &settings, &locked).as_deref(), Ok(expected), "{published:?}");
+        // What is locked stays, and is what the project wants.
+        assert_eq!(relock(&project, &settings, "shim-a", &locked), Ok(format!("acme {}", locked.version)));
+        let mut lock = Lock::default();
+        lock.insert(locked);
+        assert_eq!(disagreements(&lock, &[request("shim-a")]), []);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    publish_plain(folder.path(), "shim-a", "1.0.0-alpha.1");
+    let settings = [folder_settings("acme", folder.path())];
+    is_error(
+        resolve(&Project::new(), &settings, "shim-a"),
+        &["1.0.0-alpha.1 (a prerelease, which has to be asked for"],
+    );
+}
+
+#[test]
+fn an_update_leaves_a_yanked_version_and_takes_no_other_bytes_for_it() {
+    let folder = tempfile::tempdir().unwrap();
+    for version in ["1.0.0", "1.1.0"] {
+        publish_plain(folder.path(), "shim-a", version);
+    }
+    let (settings, project) = ([folder_settings("acme", folder.path())], Project::new());
+    let (_, locked) = project.add(&settings, Online, "shim-a", Trust::AllowUnsigned).unwrap();
+    tamper(folder.path(), |index| {
+        index.plugins.get_mut("shim-a").unwrap().versions[1].sha256 = Some("0".repeat(64));
+    });
+    is_error(update(&project, &settings, &locked), &["shim-a 1.1.0", "a published version never changes"]);
+    // Another registry may have what it likes under that version: it is another plugin.
+    let other = [folder_settings("other", folder.path())];
+    assert_eq!(update(&project, &other, &locked).as_deref(), Ok("other 1.1.0"));
+    yank(folder.path(), "shim-a", "1.1.0", "it is slow").unwrap();
+    assert_eq!(update(&project, &settings, &locked).as_deref(), Ok("acme 1.0.0"));
+}
+
+#[test]
+fn the_newest_version_of_a_list_is_the_one_that_would_be_taken() {
+    let folder = tempfile::tempdir().unwrap();
+    for version in ["1.0.0", "1.1.0", "1.2.0", "2.0.0-alpha.1"] {
+        publish_plain(folder.path(), "shim-a", version);
+    }
+    tamper(folder.path(), |index| {
+        index.plugins.get_mut("shim-a").unwrap().versions[2].wit = "^0.2.0".to_owned();
+    });
+    yank(folder.path(), "shim-a", "1.1.0", "it is slow").unwrap();
+    let settings = [folder_settings("acme", folder.path())];
+    assert_eq!(resolve(&Project::new(), &settings, "shim-a").as_deref(), Ok("acme 1.0.0"));
+    Project::new().with(&settings, Online, |catalog| {
+        let (_, plugin) = catalog.find("shim-a").unwrap();
+        assert_eq!(newest(plugin).map(|version| version.version.as_str()), Some("1.0.0"));
+    });
+}
+
 #[test]
 fn unknown_names_get_suggestions() {
     let folder = tempfile::tempdir().unwrap();
@@ -119,7 +202,7 @@ fn a_name_of_the_programs_own_is_looked_up_in_the_program_only() {
         assert_eq!(resolve(&project, settings, "shim-timm").as_deref(), Ok("netquarry 0.1.0"));
         assert_eq!(resolve(&project, settings, "shim-acme"), Ok(format!("{name} 9.0.0")));
         project.with(settings, Online, |catalog| {
-            let found = catalog.search("timm").unwrap();
+            let (found, _) = catalog.search("timm");
             assert_eq!(found.iter().map(|listed| listed.registry).collect::<Vec<_>>(), ["netquarry"]);
         });
     }
@@ -213,11 +296,21 @@ fn search_looks_into_names_and_summaries() {
     let settings = [folder_settings("acme", folder.path())];
     Project::new().with(&settings, Online, |catalog| {
         let found = |words| {
-            let found = catalog.search(words).unwrap();
+            let (found, _) = catalog.search(words);
             found.iter().map(|listed| format!("{} {}", listed.registry, listed.name)).collect::<Vec<_>>()
         };
         assert_eq!(found("zebra"), ["acme shim-zebra"]);
         assert_eq!(found("SAME code"), ["netquarry dedup-exact"]);
         assert!(found("nothing of that kind").is_empty());
+    });
+    // One that is down hides nothing of the others.
+    let with_one_down = [settings[0].clone(), crate::support::settings("down", &dead_url())];
+    Project::new().with(&with_one_down, Online, |catalog| {
+        let (found, failures) = catalog.search("zebra");
+        assert_eq!(found.iter().map(|listed| listed.name).collect::<Vec<_>>(), ["shim-zebra"]);
+        assert!(
+            matches!(&failures[..], [CatalogError::NoAnswer { registry, .. }] if registry == "down"),
+            "{failures:?}"
+        );
     });
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use netquarry_registry::catalog::Network::Online;
 use netquarry_registry::lock::LockedPlugin;
-use netquarry_registry::publish::{Order, Submission, publish};
+use netquarry_registry::publish::{Order, Published, Submission, publish, signers};
 use netquarry_registry::settings::RegistrySettings;
 use netquarry_registry::signing::{NewKey, SignError, generate, sign};
 use netquarry_registry::trust::Trust::{AllowUnsigned, SignedOnly};
@@ -146,6 +146,25 @@ fn a_registry_with_keys_takes_nothing_unsigned() {
         assert!(found.contains(error), "{found}");
     }
     assert!(!Path::new(folder.path()).join("plugins").exists());
+}
+
+/// A registry that changes its key has its versions signed again.
+#[test]
+fn a_version_is_signed_anew_with_another_key() {
+    let (signed, new) = (Signed::new(), new_key());
+    let bytes = component("a");
+    let publish_signed_by = |key: &NewKey| {
+        let signature = signature(key, "shim-a", "1.0.0", &bytes);
+        let submission = Submission { signature: Some(&signature), ..submission("shim-a", "1.0.0", &bytes) };
+        publish(signed.folder.path(), &submission, Order::NewestOnly).unwrap()
+    };
+    assert_eq!(signers(signed.folder.path()).unwrap(), [signed.key.id.clone()]);
+    assert_eq!(publish_signed_by(&signed.key), Published::AlreadyThere);
+    tamper(signed.folder.path(), |index| index.keys[0].key = key_text(&new));
+    is_error(add(&signed.settings(), SignedOnly), &["not among those trusted"]);
+    assert_eq!(publish_signed_by(&new), Published::Signed);
+    assert_eq!(add(&signed.settings(), SignedOnly), Ok(Voucher::Key(new.id.clone())));
+    assert_eq!(publish_signed_by(&new), Published::AlreadyThere);
 }
 
 #[test]

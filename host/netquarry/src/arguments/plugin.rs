@@ -159,7 +159,9 @@ Examples:
 const PLUGIN_SEARCH: &str = "\
 Examples:
   netquarry plugin search shim
-  netquarry plugin search --format json";
+  netquarry plugin search --format json
+
+Exit status: 0 all registries were looked into; 2 one could not be, and what the others have is shown.";
 
 const PLUGIN_INFO: &str = "\
 Examples:
@@ -178,10 +180,11 @@ Examples:
 
 const PLUGIN_PUBLISH: &str = "\
 Examples:
-  netquarry plugin publish shim-acme --registry ../registry --license MIT --repository https://example.org/shim-acme
+  netquarry plugin publish shim-acme --registry ../registry
   netquarry plugin publish dist/shim-acme-0.1.0.wasm --registry ../registry --license MIT --repository . --sign netquarry.key
 
-A registry is a folder with registry.json; put it on any web server. NETQUARRY_KEY_PASSWORD opens a key that has a password.";
+A registry is a folder with registry.json; put it on any web server. NETQUARRY_KEY_PASSWORD opens a key that has a password.
+Where a registry changes its `keys`, publish its versions again, of the same bytes: they get the new signature.";
 
 const PLUGIN_YANK: &str = "\
 Examples:
@@ -332,13 +335,14 @@ pub struct PluginPublishArguments {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub registry: PathBuf,
 
-    /// The SPDX expression of the plugin's licence.
+    /// The SPDX expression of the plugin's licence [default: what Cargo.toml or pyproject.toml says].
     #[arg(long, value_name = "EXPRESSION")]
-    pub license: String,
+    pub license: Option<String>,
 
-    /// Where the source of the plugin is: a URL, or `.` for the repository in which the registry lies.
+    /// Where the source of the plugin is: a URL, or `.` for the repository in which the registry lies [default: what
+    /// Cargo.toml or pyproject.toml says].
     #[arg(long, value_name = "URL")]
-    pub repository: String,
+    pub repository: Option<String>,
 
     /// Sign it with this minisign secret key.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]

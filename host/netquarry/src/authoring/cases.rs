@@ -48,7 +48,13 @@ impl NamedCase {
     /// Writes the output down as what is expected.
     pub fn bless(&self, output: Value) -> Result<(), Problem> {
         let (path, text) = match &self.origin {
-            Origin::Example(None) => return Ok(()),
+            Origin::Example(None) => {
+                return Err(Problem::new(format!("There is no file that has the example `{}`", self.name))
+                    .because("only the component carries it, and that does not change")
+                    .help(
+                        "name the folder with the plugin's source, with a file examples/NAME.json for each example",
+                    ));
+            }
             Origin::Example(Some(path)) => (path.clone(), Case { output, ..self.case.clone() }.text()),
             Origin::Fixture(folder) => {
                 let text = serde_json::to_string_pretty(&output).expect("its keys are strings");
@@ -148,4 +154,20 @@ fn parsed<T: for<'de> Deserialize<'de>>(path: &Path, text: &str) -> Result<T, Pr
             error.inner()
         ))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_only_a_component_carries_is_not_blessed() {
+        let case = Case { configuration: Map::new(), input: json!({}), output: Value::Null };
+        let named = |origin| NamedCase { name: "head".to_owned(), origin, case: case.clone() };
+        let problem = named(Origin::Example(None)).bless(json!({})).expect_err("there is no file").to_string();
+        assert!(problem.contains("the example `head`"), "{problem}");
+        let folder = tempfile::tempdir().unwrap();
+        named(Origin::Fixture(folder.path().to_owned())).bless(json!({"a": 1})).unwrap();
+        assert_eq!(fs::read_to_string(folder.path().join(EXPECTED)).unwrap(), "{\n  \"a\": 1\n}\n");
+    }
 }

@@ -138,6 +138,14 @@ pub fn refusal(refusal: &PublishError) -> Finding {
     Finding::error(place, refusal.to_string(), help)
 }
 
+/// Of a registry with keys: whoever publishes there has to sign. `signers` are their identifiers.
+pub fn signature(signers: &[String], registry: &Path) -> Option<Finding> {
+    let what =
+        format!("the registry {} takes what one of its keys has signed: {}", registry.display(), signers.join(", "));
+    let help = "publish it with --sign and that secret key, or hand it to those who have it";
+    (!signers.is_empty()).then(|| Finding::warning("signature", what, help))
+}
+
 /// What it asks for: somebody has to want to give it.
 pub fn permission(Permission { name, scope }: &Permission) -> Finding {
     let what = format!("it asks for {scope}");

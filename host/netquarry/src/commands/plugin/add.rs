@@ -1,11 +1,11 @@
 //! `netquarry plugin add`, `remove` and `update`: what the project has pinned.
 
 use netquarry_plugin::Permission;
-use netquarry_registry::agreement::Difference;
+use netquarry_registry::agreement::{Change, Difference};
 use netquarry_registry::lock::LockedPlugin;
-use netquarry_registry::name::{FIRST_PARTY, Request};
+use netquarry_registry::name::FIRST_PARTY;
+use netquarry_registry::resolve::unchanged;
 use netquarry_registry::trust::Voucher;
-use semver::VersionReq;
 use serde_json::json;
 
 use super::{order, shelf};
@@ -21,19 +21,25 @@ pub(super) fn add(arguments: &PluginAddArguments, settings: &Settings, console: 
     registries::refuse_where_locked(settings, "add")?;
     let notify = shelf::told(console);
     let catalog = registries::catalog(settings, &notify)?;
-    let resolved = catalog.resolve(&arguments.plugin)?;
+    let mut resolved = catalog.resolve(&arguments.plugin)?;
+    let mut lock = shelf::lock(settings)?;
+    if let Some(before) = lock.get(&resolved.name) {
+        resolved = unchanged(resolved, before)?;
+    }
     let (locked, plugin) = shelf::lockable(&catalog, &resolved, arguments.allow_unsigned, settings)?;
     let kind = plugin.description().kind;
     let again = format!("netquarry plugin add {}", arguments.plugin);
     let granted = shelf::missing_grants(&plugin, arguments.grant, settings, &again)?;
+    let mut configuration = order::Edit::begin(settings)?;
+    configuration.grant(&locked.name, &granted);
+    let ordered = configuration.append(settings, kind, &locked.name);
     // Those in the program change with it, and their bytes are pinned by it.
     if resolved.registry != FIRST_PARTY {
-        let mut lock = shelf::lock(settings)?;
         lock.insert(locked.clone());
         lock.write(&registries::lock_path(settings))?;
     }
-    order::grant(settings, &locked.name, &granted)?;
-    let ordered = order::append(settings, kind, &locked.name)?;
+    // Behind the lock: what is ordered is pinned at all times.
+    configuration.write().map_err(|problem| problem.help(half_done(&again)))?;
     match console.format {
         Format::Json => console.print_json(&json!({
             "name": locked.name,
@@ -57,6 +63,11 @@ pub(super) fn add(arguments: &PluginAddArguments, settings: &Settings, console: 
     Ok(Ending::Done)
 }
 
+/// What to do where only the first of the two files was written.
+fn half_done(again: &str) -> String {
+    format!("netquarry.lock and netquarry.toml do not go together now; mend that and give `{again}` again")
+}
+
 fn told(locked: &LockedPlugin) -> String {
     let LockedPlugin { name, version, kind, registry, pin, .. } = locked;
     let digits = &pin.sha256[..12];
@@ -66,14 +77,27 @@ fn told(locked: &LockedPlugin) -> String {
 pub(super) fn remove(name: &str, settings: &Settings, console: &Console) -> Result<Ending, Problem> {
     registries::refuse_where_locked(settings, "remove")?;
     let mut lock = shelf::lock(settings)?;
-    let was_locked = lock.remove(name).is_some();
-    lock.write(&registries::lock_path(settings))?;
-    let was_ordered = order::remove(settings, name)?;
-    if !was_locked && !was_ordered {
+    let mut configuration = order::Edit::begin(settings)?;
+    let was_locked = lock.remove(name);
+    let was_ordered = configuration.remove(name);
+    if was_locked.is_none() && !was_ordered {
         return Err(Problem::new(format!("The project has no plugin `{name}`"))
             .help("`netquarry plugin list` shows those that a run uses"));
     }
-    console.status("Removed", name);
+    configuration.write()?;
+    // Behind the configuration: what is ordered is pinned at all times.
+    if was_locked.is_some() {
+        let again = format!("netquarry plugin remove {name}");
+        let written = lock.write(&registries::lock_path(settings));
+        written.map_err(|error| Problem::from(error).help(half_done(&again)))?;
+    }
+    match console.format {
+        Format::Json => {
+            let version = was_locked.map(|locked| locked.version);
+            console.print_json(&json!({"name": name, "version": version, "ordered": was_ordered}))?;
+        }
+        Format::Human => console.status("Removed", name),
+    }
     Ok(Ending::Done)
 }
 
@@ -97,21 +121,38 @@ pub(super) fn update(
     let mut after = before.clone();
     let mut granted: Vec<(String, Vec<Permission>)> = Vec::new();
     for locked in &meant {
-        let request = Request { name: locked.name.clone(), requirement: VersionReq::STAR };
-        let resolved = catalog.resolve(&request)?;
-        // Who has once taken a plugin that nobody signed goes on doing so; a signature that is there is checked all the same.
-        let allow_unsigned = arguments.allow_unsigned || locked.voucher == Voucher::Nobody;
+        let resolved = catalog.resolve_update(locked)?;
+        // Who has once taken a plugin from a place where nobody signs goes on doing so; a signature that is there is checked
+        // all the same.
+        let was_allowed = locked.voucher == Voucher::Nobody && locked.registry == resolved.registry;
+        let allow_unsigned = arguments.allow_unsigned || was_allowed;
         let (updated, plugin) = shelf::lockable(&catalog, &resolved, allow_unsigned, settings)?;
         let again = format!("netquarry plugin update {}", locked.name);
         let missing = shelf::missing_grants(&plugin, arguments.grant, settings, &again)?;
         granted.push((locked.name.clone(), missing));
         after.insert(updated);
     }
-    for (name, missing) in &granted {
-        order::grant(settings, name, missing)?;
+    let mut configuration = order::Edit::begin(settings)?;
+    granted.iter().for_each(|(name, missing)| configuration.grant(name, missing));
+    configuration.write()?;
+    // Behind the configuration: what is pinned has its grants at all times.
+    let again =
+        arguments.name.iter().fold("netquarry plugin update".to_owned(), |command, name| format!("{command} {name}"));
+    let written = after.write(&registries::lock_path(settings));
+    written.map_err(|error| Problem::from(error).help(half_done(&again)))?;
+    tell_updates(console, &Difference::between(&before, &after), &granted, meant.len())?;
+    Ok(Ending::Done)
+}
+
+fn tell_updates(
+    console: &Console,
+    difference: &Difference,
+    granted: &[(String, Vec<Permission>)],
+    asked: usize,
+) -> Result<(), Problem> {
+    for Change { before, after } in difference.changed.iter().filter(|change| change.has_another_voucher()) {
+        console.caution(&format!("{before} was {}, and {after} is {}", shelf::vouched(before), shelf::vouched(after)));
     }
-    after.write(&registries::lock_path(settings))?;
-    let difference = Difference::between(&before, &after);
     let changes: Vec<_> = difference
         .changed
         .iter()
@@ -120,6 +161,9 @@ pub(super) fn update(
                 "name": change.after.name,
                 "before": change.before.version,
                 "after": change.after.version,
+                "sha256": change.after.pin.sha256,
+                "registry": change.after.registry,
+                "vouched_for": shelf::vouched(&change.after),
                 "granted": granted.iter().find(|(name, _)| *name == change.after.name).map(|(_, missing)| missing),
             })
         })
@@ -130,13 +174,13 @@ pub(super) fn update(
             for change in &difference.changed {
                 console.status("Updated", &format!("{} from {}", told(&change.after), change.before.version));
             }
-            for (name, missing) in &granted {
+            for (name, missing) in granted {
                 let told = |permission| console.status("Granted", &format!("{name} {}", shelf::told_grant(permission)));
                 missing.iter().for_each(told);
             }
-            let rest = human_things(meant.len() - difference.changed.len(), "plugin");
+            let rest = human_things(asked - difference.changed.len(), "plugin");
             console.status("Kept", &format!("{rest} as locked"));
         }
     }
-    Ok(Ending::Done)
+    Ok(())
 }

@@ -33,7 +33,7 @@ pub(super) fn build(
     let built = build::build(&project, &settings.cache_dir, arguments.offline, console)?;
     let path = match &arguments.output {
         Some(output) => {
-            fs::copy(&built, output).map_err(|error| Problem::io("write", output, error))?;
+            component::copy(&built, output)?;
             output.clone()
         }
         None => built,

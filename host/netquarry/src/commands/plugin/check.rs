@@ -13,9 +13,9 @@ use serde::Serialize;
 
 use super::component::{self, Component};
 use super::pack;
-use super::publish::{Terms, submission};
+use super::publish::{About, submission};
 use crate::arguments::PluginCheckArguments;
-use crate::authoring::project::Project;
+use crate::authoring::project::{Project, Terms};
 use crate::authoring::review::{self, Finding, Severity};
 use crate::authoring::trial;
 use crate::commands::Ending;
@@ -104,9 +104,8 @@ fn plugin(arguments: &PluginCheckArguments, settings: &Settings, console: &Conso
         Ok(component) => component,
         Err(problem) => return Ok(checked(None, vec![of_problem(target, &problem)])),
     };
-    let declared = project.as_ref().map(Project::terms).transpose()?.unwrap_or_default();
-    let license = arguments.license.clone().or(declared.license);
-    let repository = arguments.repository.clone().or(declared.repository);
+    let asked = Terms { license: arguments.license.clone(), repository: arguments.repository.clone() };
+    let Terms { license, repository } = asked.or_declared(project.as_ref())?;
 
     let mut findings = review::description(&component.plugin, project.as_ref());
     let cases = match component.cases() {
@@ -127,10 +126,13 @@ fn plugin(arguments: &PluginCheckArguments, settings: &Settings, console: &Conso
     let golden = (!has_defect).then(|| pack::of(&component.plugin, &tried[..count], cases).text());
     let (wit, permissions) = (super::publish::wit(), super::publish::permissions(&component.plugin));
     let (license_text, repository_text) = (license.clone().unwrap_or_default(), repository.clone().unwrap_or_default());
-    let terms = Terms { license: &license_text, repository: &repository_text, wit: &wit, permissions: &permissions };
-    let submission = submission(&component.plugin, &bytes, golden.as_deref(), None, terms);
+    let about = About { license: &license_text, repository: &repository_text, wit: &wit, permissions: &permissions };
+    let submission = submission(&component.plugin, &bytes, golden.as_deref(), None, about);
     let refusals = publish::refusals(&submission, arguments.registry.as_deref(), Order::NewestOnly)?;
     findings.extend(refusals.iter().map(review::refusal));
+    if let Some(registry) = &arguments.registry {
+        findings.extend(review::signature(&publish::signers(registry)?, registry));
+    }
     findings.extend(submission.permissions.iter().map(review::permission));
 
     let Component { plugin, .. } = &component;

@@ -1,5 +1,6 @@
 //! The component that a command is about.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use netquarry_plugin::Plugin;
@@ -16,7 +17,7 @@ use crate::problem::Problem;
 pub(super) struct Component {
     pub(super) path: PathBuf,
     pub(super) plugin: Plugin,
-    project: Option<Project>,
+    pub(super) project: Option<Project>,
 }
 
 /// The component at `path`; where that is a folder, the one that is built of the source in it.
@@ -37,6 +38,12 @@ pub(super) fn is_component(path: &Path) -> bool {
 /// The component in this file.
 pub(super) fn load(path: &Path, settings: &Settings) -> Result<Plugin, Problem> {
     plugins::of_file(&plugins::host(settings)?, path)
+}
+
+/// Copies a component, be it onto itself: [`fs::copy`] would leave nothing of it.
+pub(super) fn copy(from: &Path, to: &Path) -> Result<(), Problem> {
+    let bytes = fs::read(from).map_err(|error| Problem::io("read", from, error))?;
+    fs::write(to, bytes).map_err(|error| Problem::io("write", to, error))
 }
 
 impl Component {

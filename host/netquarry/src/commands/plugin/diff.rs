@@ -1,7 +1,5 @@
 //! `netquarry plugin diff OLD NEW`: what changed in behaviour, over the cases of both.
 
-use std::collections::BTreeMap;
-
 use netquarry_plugin::cases::{Case, Difference, differences};
 use serde::Serialize;
 use serde_json::Value;
@@ -33,12 +31,15 @@ pub(super) fn diff(arguments: &PluginDiffArguments, settings: &Settings, console
     if kinds.0 != kinds.1 {
         return Err(Problem::new(format!("A {} cannot be compared with a {}", kinds.0, kinds.1)));
     }
-    let mut cases: BTreeMap<String, Case> = BTreeMap::new();
+    let mut cases: Vec<(String, Case)> = Vec::new();
     for path in &arguments.golden {
-        cases.extend(verify::read(path)?.cases);
+        let pack = verify::read(path)?;
+        let whose = format!("{} {}", pack.plugin, pack.version);
+        pack.cases.into_iter().for_each(|(name, case)| add_case(&mut cases, name, case, &whose));
     }
     for component in [&old, &new] {
-        cases.extend(component.cases()?.into_iter().map(|named| (named.name, named.case)));
+        let named = component.cases()?.into_iter();
+        named.for_each(|named| add_case(&mut cases, named.name, named.case, &title(component)));
     }
     let mut found = Vec::new();
     for (name, case) in &cases {
@@ -48,8 +49,6 @@ pub(super) fn diff(arguments: &PluginDiffArguments, settings: &Settings, console
             found.push((name.clone(), differences));
         }
     }
-    let title =
-        |component: &Component| format!("{} {}", component.plugin.identity().name, component.plugin.identity().version);
     let differing = Differing {
         old: title(&old),
         new: title(&new),
@@ -69,6 +68,23 @@ pub(super) fn diff(arguments: &PluginDiffArguments, settings: &Settings, console
     console.status("Compared", &format!("{} and {}: {count} of {cases} differ", differing.old, differing.new));
     let is_same = differing.differences.is_empty() && differing.options.is_empty();
     Ok(if is_same { Ending::Done } else { Ending::Findings })
+}
+
+/// `shim-acme 0.1.0`
+fn title(component: &Component) -> String {
+    let identity = component.plugin.identity();
+    format!("{} {}", identity.name, identity.version)
+}
+
+/// Adds a case that asks something new. Where its name is taken, by a fixture of an example's name or by the case as it was
+/// in the other version, it says whose it is.
+fn add_case(cases: &mut Vec<(String, Case)>, name: String, case: Case, whose: &str) {
+    let asks_alike = |other: &Case| (&other.configuration, &other.input) == (&case.configuration, &case.input);
+    if cases.iter().any(|(_, other)| asks_alike(other)) {
+        return;
+    }
+    let is_taken = cases.iter().any(|(taken, _)| *taken == name);
+    cases.push((if is_taken { format!("{name} of {whose}") } else { name }, case));
 }
 
 /// What it gives, or why it cannot be asked: one version may accept what the other does not.
@@ -92,4 +108,27 @@ fn options(old: &Component, new: &Component) -> Vec<String> {
         _ => format!("{} changed", difference.pointer),
     };
     differences(&properties(old), &properties(new)).into_iter().map(told).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Map, json};
+
+    use super::*;
+
+    #[test]
+    fn every_question_is_asked_once_whatever_its_case_is_called() {
+        let mut cases = Vec::new();
+        let mut add = |name: &str, input: u64, whose: &str| {
+            let case = Case { configuration: Map::new(), input: json!(input), output: Value::Null };
+            add_case(&mut cases, name.to_owned(), case, whose);
+        };
+        add("head", 1, "shim-acme 0.1.0");
+        add("tail", 2, "shim-acme 0.1.0");
+        add("head", 1, "shim-acme 0.2.0");
+        add("tail", 3, "shim-acme 0.2.0");
+        add("again", 2, "shim-acme 0.2.0");
+        let names: Vec<&str> = cases.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["head", "tail", "tail of shim-acme 0.2.0"]);
+    }
 }

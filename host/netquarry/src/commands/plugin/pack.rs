@@ -27,7 +27,7 @@ pub(super) fn pack(arguments: &PluginPackArguments, settings: &Settings, console
     let (wasm, golden) =
         (arguments.output.join(format!("{stem}.wasm")), arguments.output.join(format!("{stem}.golden.json")));
     fs::create_dir_all(&arguments.output).map_err(|error| Problem::io("make the folder", &arguments.output, error))?;
-    fs::copy(&component.path, &wasm).map_err(|error| Problem::io("write", &wasm, error))?;
+    component::copy(&component.path, &wasm)?;
     fs::write(&golden, pack.text()).map_err(|error| Problem::io("write", &golden, error))?;
     let packed = json!({
         "name": identity.name,

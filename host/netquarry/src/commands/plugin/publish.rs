@@ -1,5 +1,6 @@
 //! `netquarry plugin publish`, `yank`, `keygen` and `vendor`: the folder of a registry.
 
+use std::env::VarError;
 use std::fs;
 use std::path::Path;
 
@@ -14,6 +15,7 @@ use serde_json::json;
 
 use super::{component, pack, shelf};
 use crate::arguments::{PluginInitArguments, PluginKeygenArguments, PluginPublishArguments, PluginYankArguments};
+use crate::authoring::project::Terms;
 use crate::commands::Ending;
 use crate::configuration::Settings;
 use crate::console::{Console, Format};
@@ -37,21 +39,29 @@ pub(super) fn publish(
         Some(key) => {
             let secret = fs::read_to_string(key).map_err(|error| Problem::io("read the secret key", key, error))?;
             let subject = Subject { name: &identity.name, version: &identity.version, component: &bytes };
-            Some(signing::sign(subject, &secret, std::env::var(PASSWORD).ok().as_deref())?)
+            Some(signing::sign(subject, &secret, password()?.as_deref())?)
         }
         None => None,
     };
     let (wit, permissions) = (wit(), permissions(&component.plugin));
-    let (license, repository) = (&arguments.license, &arguments.repository);
-    let terms = Terms { license, repository, wit: &wit, permissions: &permissions };
-    let submission = submission(&component.plugin, &bytes, Some(&golden), signature.as_deref(), terms);
+    let asked = Terms { license: arguments.license.clone(), repository: arguments.repository.clone() };
+    let Terms { license, repository } = asked.or_declared(component.project.as_ref())?;
+    let (license, repository) = (stated("license", license)?, stated("repository", repository)?);
+    let about = About { license: &license, repository: &repository, wit: &wit, permissions: &permissions };
+    let submission = submission(&component.plugin, &bytes, Some(&golden), signature.as_deref(), about);
     let order = if arguments.older { Order::Any } else { Order::NewestOnly };
     let published = publish::publish(&arguments.registry, &submission, order)?;
     let (name, version) = (&identity.name, &identity.version);
     match console.format {
         Format::Json => {
-            let is_new = published == Published::New;
-            let told = json!({"name": name, "version": version, "sha256": identity.digest, "new": is_new});
+            let (is_new, signed_now) = (published == Published::New, published == Published::Signed);
+            let told = json!({
+                "name": name,
+                "version": version,
+                "sha256": identity.digest,
+                "new": is_new,
+                "signed_now": signed_now,
+            });
             console.print_json(&told)?;
         }
         Format::Human => {
@@ -66,9 +76,27 @@ pub(super) fn publish(
     Ok(Ending::Done)
 }
 
-/// What its author says of a version beside what the component says.
+/// What has to be said of a version, on the command line or in a manifest.
+fn stated(field: &str, text: Option<String>) -> Result<String, Problem> {
+    text.ok_or_else(|| {
+        Problem::new(format!("Nothing says the {field} of the plugin"))
+            .help(format!("name it with --{field}, or in its Cargo.toml or pyproject.toml"))
+    })
+}
+
+/// The password of a secret key; none where the variable is missing or empty, as those are that a CI does not know.
+fn password() -> Result<Option<String>, Problem> {
+    match std::env::var(PASSWORD) {
+        Ok(password) => Ok(Some(password).filter(|password| !password.is_empty())),
+        Err(VarError::NotPresent) => Ok(None),
+        Err(VarError::NotUnicode(_)) => Err(Problem::new(format!("{PASSWORD} is not UTF-8"))
+            .help("set it to a password in UTF-8, or leave it out for a key without one")),
+    }
+}
+
+/// What is said of a version beside what the component says.
 #[derive(Clone, Copy)]
-pub(super) struct Terms<'a> {
+pub(super) struct About<'a> {
     pub(super) license: &'a str,
     pub(super) repository: &'a str,
     /// On which hosts it runs.
@@ -92,7 +120,7 @@ pub(super) fn submission<'a>(
     bytes: &'a [u8],
     golden: Option<&'a str>,
     signature: Option<&'a str>,
-    terms: Terms<'a>,
+    about: About<'a>,
 ) -> Submission<'a> {
     let (identity, description) = (plugin.identity(), plugin.description());
     let summary = description.documentation.lines().next().unwrap_or_default();
@@ -101,10 +129,10 @@ pub(super) fn submission<'a>(
         version: &identity.version,
         kind: description.kind,
         summary: summary.trim_start_matches('#').trim(),
-        license: terms.license,
-        repository: terms.repository,
-        wit: terms.wit,
-        permissions: terms.permissions,
+        license: about.license,
+        repository: about.repository,
+        wit: about.wit,
+        permissions: about.permissions,
         component: bytes,
         golden: golden.map(str::as_bytes),
         signature,
@@ -112,13 +140,21 @@ pub(super) fn submission<'a>(
 }
 
 pub(super) fn yank(arguments: &PluginYankArguments, console: &Console) -> Result<Ending, Problem> {
-    let PluginYankArguments { name, version, registry, reason, undo } = arguments;
-    if *undo {
-        publish::unyank(registry, name, version)?;
-        console.status("Restored", &format!("{name} {version}"));
-    } else {
-        publish::yank(registry, name, version, reason.as_deref().unwrap_or_default())?;
-        console.status("Yanked", &format!("{name} {version}"));
+    // The command line has either a reason or --undo.
+    let PluginYankArguments { name, version, registry, reason, undo: _ } = arguments;
+    let verb = match reason {
+        Some(reason) => {
+            publish::yank(registry, name, version, reason)?;
+            "Yanked"
+        }
+        None => {
+            publish::unyank(registry, name, version)?;
+            "Restored"
+        }
+    };
+    match console.format {
+        Format::Json => console.print_json(&json!({"name": name, "version": version, "yanked": reason}))?,
+        Format::Human => console.status(verb, &format!("{name} {version}")),
     }
     Ok(Ending::Done)
 }
@@ -132,14 +168,21 @@ pub(super) fn init(arguments: &PluginInitArguments, console: &Console) -> Result
         Ok(IndexKey { comment: None, key: key.text().to_owned() })
     };
     let keys = arguments.keys.iter().map(key).collect::<Result<Vec<_>, _>>()?;
-    publish::init(&arguments.registry, &arguments.name, keys)?;
-    console.status("Created", &format!("the registry `{}` in {}", arguments.name, arguments.registry.display()));
+    let index = publish::init(&arguments.registry, &arguments.name, keys)?;
+    let PluginInitArguments { registry, name, .. } = arguments;
+    match console.format {
+        Format::Json => {
+            let keys: Vec<&str> = index.keys.iter().map(|key| key.key.as_str()).collect();
+            console.print_json(&json!({"name": name, "folder": registry, "keys": keys}))?;
+        }
+        Format::Human => console.status("Created", &format!("the registry `{name}` in {}", registry.display())),
+    }
     Ok(Ending::Done)
 }
 
 /// A pair of keys: `netquarry.key`, which nobody else should see, and `netquarry.pub`.
 pub(super) fn keygen(arguments: &PluginKeygenArguments, console: &Console) -> Result<Ending, Problem> {
-    let key = signing::generate(std::env::var(PASSWORD).ok().as_deref())?;
+    let key = signing::generate(password()?.as_deref())?;
     let [secret, public] = ["netquarry.key", "netquarry.pub"].map(|name| arguments.folder.join(name));
     for path in [&secret, &public] {
         if path.exists() {
@@ -148,8 +191,14 @@ pub(super) fn keygen(arguments: &PluginKeygenArguments, console: &Console) -> Re
     }
     fs::create_dir_all(&arguments.folder).map_err(|error| Problem::io("make the folder", &arguments.folder, error))?;
     write_secret(&secret, &key.secret).map_err(|error| Problem::io("write", &secret, error))?;
-    fs::write(&public, key.public).map_err(|error| Problem::io("write", &public, error))?;
-    console.status("Created", &format!("the key {}: {} and {}", key.id, secret.display(), public.display()));
+    fs::write(&public, &key.public).map_err(|error| Problem::io("write", &public, error))?;
+    match console.format {
+        Format::Json => console.print_json(&json!({"id": key.id, "secret": secret, "public": public}))?,
+        Format::Human => {
+            let (secret, public) = (secret.display(), public.display());
+            console.status("Created", &format!("the key {}: {secret} and {public}", key.id));
+        }
+    }
     Ok(Ending::Done)
 }
 
@@ -167,7 +216,15 @@ pub(super) fn vendor(folder: &Path, settings: &Settings, console: &Console) -> R
     let notify = shelf::told(console);
     let catalog = registries::catalog(settings, &notify)?;
     let index = vendor::vendor(&catalog, &shelf::lock(settings)?, folder)?;
-    let plugins = human_things(index.plugins.len(), "plugin");
-    console.status("Vendored", &format!("{plugins} into {}", folder.display()));
+    match console.format {
+        Format::Json => {
+            let plugins: Vec<&String> = index.plugins.keys().collect();
+            console.print_json(&json!({"folder": folder, "plugins": plugins}))?;
+        }
+        Format::Human => {
+            let plugins = human_things(index.plugins.len(), "plugin");
+            console.status("Vendored", &format!("{plugins} into {}", folder.display()));
+        }
+    }
     Ok(Ending::Done)
 }

@@ -1,6 +1,7 @@
 //! `netquarry plugin search` and `info`: what there is in the registries.
 
 use netquarry_registry::index::IndexedVersion;
+use netquarry_registry::resolve::newest;
 use serde::Serialize;
 use serde_json::json;
 
@@ -17,7 +18,7 @@ struct Found<'a> {
     name: &'a str,
     registry: &'a str,
     kind: &'static str,
-    /// The newest one that is not yanked.
+    /// The one that `plugin add` would take; `None` where there is none for this host that is not yanked.
     version: Option<&'a str>,
     summary: &'a str,
 }
@@ -25,15 +26,16 @@ struct Found<'a> {
 pub(super) fn search(words: &[String], settings: &Settings, console: &Console) -> Result<Ending, Problem> {
     let notify = shelf::told(console);
     let catalog = registries::catalog(settings, &notify)?;
-    let listed = catalog.search(&words.join(" "))?;
-    let usable = |version: &&IndexedVersion| version.yanked.is_none();
+    let (listed, failures) = catalog.search(&words.join(" "));
+    let is_whole = failures.is_empty();
+    failures.into_iter().for_each(|failure| console.warn(&Problem::from(failure)));
     let found: Vec<Found<'_>> = listed
         .iter()
         .map(|listed| Found {
             name: listed.name,
             registry: listed.registry,
             kind: listed.plugin.kind.name(),
-            version: listed.plugin.versions.iter().rev().find(usable).map(|version| version.version.as_str()),
+            version: newest(listed.plugin).map(|version| version.version.as_str()),
             summary: &listed.plugin.summary,
         })
         .collect();
@@ -49,7 +51,7 @@ pub(super) fn search(words: &[String], settings: &Settings, console: &Console) -
             console.print(&table.render(|style| console.out_style(style)))?;
         }
     }
-    Ok(Ending::Done)
+    Ok(if is_whole { Ending::Done } else { Ending::Incomplete })
 }
 
 pub(super) fn info(name: &str, settings: &Settings, console: &Console) -> Result<Ending, Problem> {

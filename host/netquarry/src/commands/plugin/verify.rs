@@ -8,6 +8,7 @@ use netquarry_plugin::Plugin;
 use netquarry_plugin::cases::{Difference, GoldenPack, differences};
 use netquarry_registry::lock::LockedPlugin;
 use netquarry_registry::name::{FIRST_PARTY, Request};
+use netquarry_registry::resolve::Resolved;
 use netquarry_registry::trust::Trust;
 use semver::VersionReq;
 use serde::Serialize;
@@ -26,7 +27,8 @@ struct Verified {
     name: String,
     version: String,
     sha256: String,
-    golden_sha256: String,
+    /// `None` where its registry has no golden pack of it.
+    golden_sha256: Option<String>,
     cases: usize,
     /// By case; those that give what the pack says have none.
     differences: Vec<(String, Vec<Difference>)>,
@@ -46,7 +48,11 @@ pub(super) fn verify(
     match console.format {
         Format::Json => console.print_json(&verified)?,
         Format::Human => {
-            for Verified { name, version, cases, differences, .. } in &verified {
+            for Verified { name, version, golden_sha256, cases, differences, .. } in &verified {
+                if golden_sha256.is_none() {
+                    console.caution(&format!("{name} {version} has no golden pack: nothing of it was run"));
+                    continue;
+                }
                 console.print(&test::differences(differences))?;
                 let (same, cases) = (cases - differences.len(), human_things(*cases, "case"));
                 console.status("Verified", &format!("{name} {version}: {same} of {cases} give what the pack says"));
@@ -66,11 +72,12 @@ fn pinned(settings: &Settings, console: &Console) -> Result<Vec<Verified>, Probl
         let plugin = registries::load(&host, locked, &catalog.fetch_locked(locked)?)?;
         let (_, resolved) = catalog.entry(locked)?;
         let golden = catalog.fetch_golden(&resolved)?;
-        let pack = match golden {
-            Some(bytes) => GoldenPack::read(&String::from_utf8_lossy(&bytes))?,
-            None => GoldenPack::of(&plugin, BTreeMap::new()),
-        };
-        verified(&plugin, &pack)
+        match golden {
+            Some(bytes) => verified(&plugin, &of_registry(&bytes, &resolved)?),
+            None => {
+                Ok(Verified { golden_sha256: None, ..verified(&plugin, &GoldenPack::of(&plugin, BTreeMap::new()))? })
+            }
+        }
     };
     lock.plugins().iter().map(of).collect()
 }
@@ -89,7 +96,7 @@ fn first_party(settings: &Settings, console: &Console) -> Result<Vec<Verified>, 
             Problem::new(format!("{} {} has no golden pack", resolved.name, resolved.version))
                 .help("build NetQuarry from a repository that has the file golden.json beside its source")
         })?;
-        verified(&plugin, &GoldenPack::read(&String::from_utf8_lossy(&golden))?)
+        verified(&plugin, &of_registry(&golden, &resolved)?)
     };
     catalog.index(FIRST_PARTY)?.plugins.keys().map(of).collect()
 }
@@ -113,10 +120,19 @@ fn verified(plugin: &Plugin, pack: &GoldenPack) -> Result<Verified, Problem> {
         name: identity.name.clone(),
         version: identity.version.clone(),
         sha256: identity.digest.clone(),
-        golden_sha256: pack.digest(),
+        golden_sha256: Some(pack.digest()),
         cases: pack.cases.len(),
         differences: found,
     })
+}
+
+/// The golden pack that a registry has of a version.
+fn of_registry(bytes: &[u8], resolved: &Resolved) -> Result<GoldenPack, Problem> {
+    let Resolved { name, version, registry, .. } = resolved;
+    let unusable =
+        || Problem::new(format!("The golden pack of {name} {version} of the registry `{registry}` cannot be used"));
+    let text = str::from_utf8(bytes).map_err(|error| unusable().because(error))?;
+    GoldenPack::read(text).map_err(|error| unusable().because(error))
 }
 
 /// The golden pack in this file.
