@@ -1,6 +1,7 @@
 //! The life of a plugin: written, built, tested, used, packed, and compared with its next version.
 
 use std::fs;
+use std::process::Command;
 
 use serde_json::json;
 
@@ -25,12 +26,21 @@ pub(crate) fn write_repository(playground: &Playground) {
     playground.write("acme.json", &json!({"name": "acme", "sources": sources}).to_string());
 }
 
-/// One folder for what cargo builds: the plugins of these tests are built of the same crates.
+/// What is built of the plugins of these tests lies in one folder: they are of the same crates.
+const BUILT: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/plugins");
+
+/// `netquarry plugin` with `arguments`. What it builds is optimised less than an author's plugin is, and built sooner.
 pub(crate) fn plugin(playground: &Playground, arguments: &[&str]) -> Run {
-    let arguments = [&["plugin"], arguments].concat();
-    let mut command = playground.command(&arguments);
-    command.env("CARGO_TARGET_DIR", concat!(env!("CARGO_TARGET_TMPDIR"), "/plugins"));
-    Run::of(&mut command)
+    let mut command = plugin_of_author(playground, arguments);
+    command.env("CARGO_PROFILE_RELEASE_LTO", "off").env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1");
+    Run::of(command.env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16"))
+}
+
+/// Likewise as the manifest of the plugin has it.
+fn plugin_of_author(playground: &Playground, arguments: &[&str]) -> Command {
+    let mut command = playground.command(&[&["plugin"], arguments].concat());
+    command.env("CARGO_TARGET_DIR", BUILT);
+    command
 }
 
 /// As `sdk/rust/README.md` tells it.
@@ -57,13 +67,13 @@ fn a_shim_is_written_and_mends_a_block() {
         costs.as_array().expect("a list").iter().find(|cost| cost["plugin"] == "shim-acme" && cost["stage"] == "tell");
     assert_eq!(told.expect("the shim told its tables")["calls"], 1);
 
-    plugin(&playground, &["pack", "shim-acme"]).succeeded();
+    Run::of(&mut plugin_of_author(&playground, &["pack", "shim-acme"])).succeeded();
     let (component, golden) = ("dist/shim-acme-0.1.0.wasm", "dist/shim-acme-0.1.0.golden.json");
     plugin(&playground, &["verify", component, golden]).succeeded();
     // The same source gives the same bytes.
     let first = fs::read(playground.path(component)).expect("it was packed");
     fs::remove_file(playground.path("shim-acme/target/shim-acme.wasm")).expect("it was built");
-    plugin(&playground, &["build", "shim-acme", "--output", "again.wasm"]).succeeded();
+    Run::of(&mut plugin_of_author(&playground, &["build", "shim-acme", "--output", "again.wasm"])).succeeded();
     assert!(first == fs::read(playground.path("again.wasm")).expect("it was built"));
 
     let library = "shim-acme/src/lib.rs";
@@ -85,9 +95,9 @@ fn every_kind_starts_with_what_builds_and_passes() {
         let playground = Playground::new();
         plugin(&playground, &["new", "mine", "--kind", kind]).succeeded();
         plugin(&playground, &["test", "mine"]).succeeded();
-        let mut cargo = std::process::Command::new("cargo");
+        let mut cargo = Command::new("cargo");
         cargo.args(["test", "--quiet"]).current_dir(playground.path("mine"));
-        Run::of(cargo.env("CARGO_TARGET_DIR", concat!(env!("CARGO_TARGET_TMPDIR"), "/plugins"))).succeeded();
+        Run::of(cargo.env("CARGO_TARGET_DIR", BUILT)).succeeded();
     }
 }
 

@@ -8,9 +8,10 @@ torchvision, datasketch, pandas<3, optuna, tqdm, scipy, psutil, einops, pycocoto
 and zstandard.
 
 `check_nn` runs in a temporary folder, offline and unchanged, with a loader of ten separable classes of images of 32 x 32
-pixels. It raises where a model is not better than chance by a fifth, after its first epoch already: deep networks that
-normalise by what they have seen want more images than a block does. Prints for each model its name, accuracy and quality as
-JSON, or why it was not accepted; last `N models, M accepted`. Exits with 1 where one was not.
+pixels. The generator of torch starts from a fixed seed, so that a model is not accepted in one run and refused in the next.
+It raises where a model is not better than chance by a fifth, after its first epoch already: deep networks that normalise by
+what they have seen want more images than a block does. Prints for each model its name, accuracy and quality as JSON, or why
+it was not accepted; last `N models, M accepted`. Exits with 1 where one was not.
 """
 
 import argparse
@@ -76,6 +77,8 @@ def create_metric(out_shape=None):
 
 CALL = """
 import json, pathlib, sys
+import torch
+torch.manual_seed(0)
 sys.path.insert(0, ".")
 from ab.nn.api import check_nn
 code = pathlib.Path(sys.argv[1]).read_text(encoding="utf-8")

@@ -79,7 +79,7 @@ fn compile(root: &Path, target: &Path, names: &[String]) -> Result<(), Failure> 
 }
 
 fn belongs_to_outer_build(variable: &str) -> bool {
-    const NAMES: [&str; 16] = [
+    const NAMES: [&str; 17] = [
         "CARGO_ENCODED_RUSTFLAGS",
         "CARGO_INCREMENTAL",
         "DEBUG",
@@ -88,6 +88,7 @@ fn belongs_to_outer_build(variable: &str) -> bool {
         "OPT_LEVEL",
         "OUT_DIR",
         "PROFILE",
+        "RUSTC_BOOTSTRAP",
         "RUSTC_LINKER",
         "RUSTC_WORKSPACE_WRAPPER",
         "RUSTC_WRAPPER",
