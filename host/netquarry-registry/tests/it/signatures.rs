@@ -158,7 +158,7 @@ fn a_version_is_signed_anew_with_another_key() {
         let submission = Submission { signature: Some(&signature), ..submission("shim-a", "1.0.0", &bytes) };
         publish(signed.folder.path(), &submission, Order::NewestOnly).unwrap()
     };
-    assert_eq!(signers(signed.folder.path()).unwrap(), [signed.key.id.clone()]);
+    assert_eq!(signers(signed.folder.path()).unwrap(), std::slice::from_ref(&signed.key.id));
     assert_eq!(publish_signed_by(&signed.key), Published::AlreadyThere);
     tamper(signed.folder.path(), |index| index.keys[0].key = key_text(&new));
     is_error(add(&signed.settings(), SignedOnly), &["not among those trusted"]);
