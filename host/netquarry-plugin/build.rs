@@ -63,7 +63,8 @@ fn build() -> Result<Vec<PathBuf>, Failure> {
 fn embedding(components: &[Component], out: &Path, plugins: &Path) -> Result<String, Failure> {
     let text = |path: PathBuf| path.into_os_string().into_string().map_err(|_| "the path of the build is not UTF-8");
     let mut source = String::from("&[\n");
-    for Component { name, .. } in components {
+    for Component { name, bytes } in components {
+        let sha256 = hexadecimal(&Sha256::digest(bytes));
         let component = text(out.join(format!("{name}.wasm")))?;
         let golden = plugins.join(name).join(GOLDEN);
         let golden = match golden.is_file() {
@@ -72,7 +73,8 @@ fn embedding(components: &[Component], out: &Path, plugins: &Path) -> Result<Str
         };
         writeln!(
             source,
-            "    EmbeddedComponent {{ name: {name:?}, bytes: include_bytes!({component:?}), golden: {golden} }},"
+            "    EmbeddedComponent {{ name: {name:?}, bytes: include_bytes!({component:?}), sha256: {sha256:?}, golden: \
+             {golden} }},"
         )?;
     }
     source.push_str("]\n");

@@ -5,6 +5,9 @@ use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 
+use netquarry_plugin::Kind;
+
+use super::guest::Guest;
 use super::plugins::{plugin, write_repository};
 use super::support::{Playground, Run, python};
 
@@ -151,6 +154,35 @@ fn what_nobody_vouches_for_has_to_be_allowed() {
     assert!(unknown.stderr.contains("did you mean `mine`?"), "{}", unknown.stderr);
 }
 
+#[test]
+fn plugins_that_are_added_at_once_are_all_there() {
+    let playground = Playground::new();
+    let names = ["emit-a", "emit-b", "emit-c", "emit-d"];
+    for name in names {
+        let guest = Guest { name: Some(name.to_owned()), ..Guest::default() };
+        let component = format!("{name}.wasm");
+        fs::write(playground.path(&component), guest.built(Kind::SpecEmitter)).unwrap();
+        let published = ["publish", &component, "--registry", "registry", "--license", "MIT", "--repository", "."];
+        plugin(&playground, &published).succeeded();
+    }
+    let own = "[[registries]]\nname = \"own\"\nlocation = \"registry\"\nallow-unsigned = true\n";
+    playground.write("netquarry.toml", own);
+    let add = |name| playground.command(&["plugin", "add", name]).stderr(Stdio::null()).spawn().expect("it starts");
+    let adding: Vec<Child> = names.into_iter().map(add).collect();
+    for mut process in adding {
+        assert!(process.wait().expect("it was started").success());
+    }
+    let lock: toml::Table = playground.read("netquarry.lock").parse().expect("the lock is TOML");
+    let pinned =
+        lock["plugin"].as_array().expect("a list").iter().map(|pinned| pinned["name"].as_str().expect("a name"));
+    assert_eq!(pinned.collect::<Vec<_>>(), names);
+    let written: toml::Table = playground.read("netquarry.toml").parse().expect("the configuration is TOML");
+    let ordered = written["plugins"]["emit"].as_array().expect("a list").iter().filter_map(toml::Value::as_str);
+    let mut ordered: Vec<&str> = ordered.filter(|name| *name != "...").collect();
+    ordered.sort_unstable();
+    assert_eq!(ordered, names);
+}
+
 /// The findings of `plugin check`: severity, place and what.
 fn findings(run: &Run) -> Vec<(String, String, String)> {
     let checked = run.json();
@@ -181,6 +213,9 @@ fn a_plugin_is_checked_as_a_registry_would() {
     let found = errors(&check(&[&repository[..], &["--license", "Mine"]].concat()).ended(1));
     assert!(matches!(&found[..], [(place, what)] if place == "license" && what.contains("Mine")), "{found:?}");
 
+    // What `publish` would make.
+    check(&[&repository[..], &["--registry", "registry"]].concat()).succeeded();
+    assert!(!playground.path("registry").exists());
     let published = ["publish", "mine", "--registry", "registry", "--license", "MIT"];
     plugin(&playground, &[&published[..], &repository].concat()).succeeded();
     let against = [&repository[..], &["--registry", "registry"]].concat();

@@ -68,14 +68,9 @@ fn run(folders: &[PathBuf]) {
 
 fn summary(code: &str) -> BlockSummary {
     BlockSummary {
-        id: String::new(),
-        name: String::new(),
-        source: String::new(),
-        priority: 0,
-        level: 0,
-        accuracy: None,
         characters: code.chars().count() as u64,
         sha256: Sha256::digest(code).into(),
+        ..BlockSummary::default()
     }
 }
 

@@ -292,6 +292,13 @@ pub struct BlockRecord {
     pub imports: Vec<String>,
 }
 
+impl BlockRecord {
+    /// Its line in the manifest, without the line's end.
+    pub fn to_line(&self) -> String {
+        serde_json::to_string(self).expect("a record has string keys")
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

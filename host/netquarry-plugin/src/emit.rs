@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, btree_map};
 
 use netquarry_core::facts::ParameterKind;
-use netquarry_core::record::{BlockRecord, ClosureRecord, ParameterRecord};
+use netquarry_core::record::{BlockRecord, ClosureRecord, ParameterRecord, RecordSource};
 use netquarry_core::verdict::{Level, Outcome, TensorShape};
-
 use serde_json::{Value, json};
 use wasmtime::Store;
 
@@ -43,6 +42,9 @@ pub enum Placement {
     Appended,
 }
 
+/// A block as emitters get it, the same for all of them.
+pub struct AskedBlock(records::Block);
+
 /// What an emitter answered about one block, not yet looked at.
 pub struct BlockAnswer(Result<records::Emission, CallError>);
 
@@ -68,15 +70,15 @@ impl SpecEmitter {
         Emission { emitter: self, paths: Paths::default(), emitted: Vec::new(), failures: Vec::new() }
     }
 
-    /// Asks about one block, of which `code` is the bundle's text. What it answers counts once an [`Emission`] has accepted
-    /// it; so that blocks may be asked about in any order and on any thread.
-    pub fn ask(&self, block: &BlockRecord, code: Option<&str>) -> BlockAnswer {
-        let record = converted(block, code);
+    /// Asks about one block. What it answers counts once an [`Emission`] has accepted it; so that blocks may be asked about in
+    /// any order and on any thread.
+    pub fn ask(&self, block: &AskedBlock) -> BlockAnswer {
+        let AskedBlock(record) = block;
         let call = Call {
-            task: Task { stage: EMIT, item: &block.block, source: &block.source.name },
+            task: block.task(),
             world: &self.instances,
             ask: &|instance: &Instance, store| {
-                accepted(instance.call_emit_block(store, &record), |emission| {
+                accepted(instance.call_emit_block(store, record), |emission| {
                     check_paths(&emission.files)?;
                     Ok(emission)
                 })
@@ -138,18 +140,33 @@ fn check_paths(files: &[records::File]) -> Result<(), String> {
     files.iter().try_for_each(|file| check_path(&file.path))
 }
 
+impl AskedBlock {
+    /// `line` is what the manifest has of it, and `code` its bundle's text.
+    pub fn new(record: BlockRecord, line: String, code: Option<String>) -> Self {
+        Self(converted(record, line, code))
+    }
+
+    /// The name of the source that it is from.
+    pub fn source(&self) -> &str {
+        &self.0.provenance.source
+    }
+
+    fn task(&self) -> Task<'_> {
+        Task { stage: EMIT, item: &self.0.id, source: self.source() }
+    }
+}
+
 impl Emission<'_> {
     /// The files about one block, which come in the order of the blocks. One at which the emitter failed has none.
-    pub fn accept(&mut self, block: &BlockRecord, answer: BlockAnswer) -> Vec<EmittedFile> {
-        let task = Task { stage: EMIT, item: &block.block, source: &block.source.name };
+    pub fn accept(&mut self, block: &AskedBlock, answer: BlockAnswer) -> Vec<EmittedFile> {
         let (files, entry) = match answer.0 {
             Ok(records::Emission { files, entry }) => (Ok(files), entry),
             Err(error) => (Err(error), None),
         };
-        let files = self.accepted(task, files);
+        let files = self.accepted(block.task(), files);
         if let Some(files) = &files {
             let paths = files.iter().map(|file| file.path.clone()).collect();
-            self.emitted.push(emitted_block(block, paths, entry));
+            self.emitted.push(emitted_block(&block.0, paths, entry));
         }
         files.unwrap_or_default()
     }
@@ -239,82 +256,61 @@ impl Paths {
 
 impl records::Host for State {}
 
-fn emitted_block(block: &BlockRecord, paths: Vec<String>, entry: Option<String>) -> records::Emitted {
-    records::Emitted {
-        id: block.block.clone(),
-        name: block.name.clone(),
-        category: block.category.into(),
-        level: block.level,
-        paths,
-        entry,
-    }
+fn emitted_block(block: &records::Block, paths: Vec<String>, entry: Option<String>) -> records::Emitted {
+    let records::Block { id, name, category, level, .. } = block;
+    records::Emitted { id: id.clone(), name: name.clone(), category: *category, level: *level, paths, entry }
 }
 
-fn converted(block: &BlockRecord, code: Option<&str>) -> records::Block {
-    let parameters = |parameters: &[ParameterRecord]| parameters.iter().map(parameter).collect();
-    let tensors = |tensors: &[TensorShape]| tensors.iter().map(tensor).collect();
+fn converted(block: BlockRecord, line: String, code: Option<String>) -> records::Block {
+    let parameters = |parameters: Vec<ParameterRecord>| parameters.into_iter().map(parameter).collect();
+    let tensors = |tensors: Vec<TensorShape>| tensors.into_iter().map(tensor).collect();
     let outcome = |level: Level| Some((level.name().to_owned(), (*block.levels.get(level.name())?).into()));
-    let arguments = block.evidence.constructor_arguments.iter();
+    let outcomes = Level::ALL.into_iter().filter_map(outcome).collect();
     let failure = block
         .failure
-        .as_ref()
-        .map(|failure| records::Failure { class: failure.class.name().to_owned(), message: failure.message.clone() });
+        .map(|failure| records::Failure { class: failure.class.name().to_owned(), message: failure.message });
     records::Block {
-        id: block.block.clone(),
-        name: block.name.clone(),
+        id: block.block,
+        name: block.name,
         category: block.category.into(),
-        provenance: provenance(block),
-        license: block.license.clone(),
-        bundle: block.bundle.clone(),
-        sha256: block.sha256.clone(),
-        code: code.map(str::to_owned),
-        requirements: block.requirements.clone(),
-        constructor_parameters: parameters(&block.constructor),
-        forward_parameters: parameters(&block.forward),
-        constructor_arguments: arguments.map(|(name, value)| (name.clone(), value.clone())).collect(),
-        inputs: tensors(&block.evidence.forward_inputs),
-        outputs: tensors(&block.evidence.forward_outputs),
+        provenance: provenance(block.source, block.swhid),
+        license: block.license,
+        bundle: block.bundle,
+        sha256: block.sha256,
+        code,
+        requirements: block.requirements,
+        constructor_parameters: parameters(block.constructor),
+        forward_parameters: parameters(block.forward),
+        constructor_arguments: block.evidence.constructor_arguments.into_iter().collect(),
+        inputs: tensors(block.evidence.forward_inputs),
+        outputs: tensors(block.evidence.forward_outputs),
         parameter_count: block.evidence.parameters,
-        closure: block.closure.iter().map(dependency).collect(),
+        closure: block.closure.into_iter().map(dependency).collect(),
         level: block.level,
-        outcomes: Level::ALL.into_iter().filter_map(outcome).collect(),
+        outcomes,
         failure,
-        manifest_record: serde_json::to_string(block).expect("a record has string keys"),
+        manifest_record: line,
     }
 }
 
-fn provenance(block: &BlockRecord) -> records::Provenance {
-    let [first_line, last_line] = block.source.lines;
-    records::Provenance {
-        source: block.source.name.clone(),
-        kind: block.source.kind.name().to_owned(),
-        version: block.source.version.clone(),
-        commit: block.source.commit.clone(),
-        file: block.source.path.clone(),
-        first_line,
-        last_line,
-        sha1: block.source.sha1.clone(),
-        swhid: block.swhid.clone(),
-    }
+fn provenance(source: RecordSource, swhid: String) -> records::Provenance {
+    let RecordSource { name, kind, version, commit, path, lines: [first_line, last_line], sha1, .. } = source;
+    let kind = kind.name().to_owned();
+    records::Provenance { source: name, kind, version, commit, file: path, first_line, last_line, sha1, swhid }
 }
 
-fn parameter(parameter: &ParameterRecord) -> records::Parameter {
-    let ParameterRecord { name, kind, annotation, default } = parameter.clone();
+fn parameter(ParameterRecord { name, kind, annotation, default }: ParameterRecord) -> records::Parameter {
     records::Parameter { name, kind: kind.into(), annotation, default }
 }
 
-fn tensor(tensor: &TensorShape) -> records::Tensor {
-    let TensorShape { name, shape, dtype } = tensor.clone();
+fn tensor(TensorShape { name, shape, dtype }: TensorShape) -> records::Tensor {
     records::Tensor { name, shape, dtype }
 }
 
-fn dependency(definition: &ClosureRecord) -> records::Dependency {
-    records::Dependency {
-        definition: definition.definition.clone(),
-        needed_by: definition.needed_by.clone(),
-        confidence: definition.confidence.map(|confidence| confidence.name().to_owned()),
-        license: definition.license.clone(),
-    }
+fn dependency(definition: ClosureRecord) -> records::Dependency {
+    let ClosureRecord { definition, needed_by, confidence, license, .. } = definition;
+    let confidence = confidence.map(|confidence| confidence.name().to_owned());
+    records::Dependency { definition, needed_by, confidence, license }
 }
 
 impl From<ParameterKind> for records::ParameterKind {

@@ -5,6 +5,8 @@
 pub struct EmbeddedComponent {
     pub name: &'static str,
     pub bytes: &'static [u8],
+    /// Of the bytes, in lower-case hexadecimal digits.
+    pub sha256: &'static str,
     /// The text of its golden pack, as it lies beside its source; `None` where none lies there.
     pub golden: Option<&'static str>,
 }

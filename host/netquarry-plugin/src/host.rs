@@ -5,14 +5,16 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use sha2::{Digest, Sha256};
 use wasmtime::component::{Component, HasSelf, Linker};
 use wasmtime::{Config, Engine};
 
 use crate::bindings;
-use crate::cache::CompiledCache;
+use crate::cache::{CompiledCache, hexadecimal};
 use crate::call::State;
 use crate::cost::Meter;
 use crate::error::LoadError;
+use crate::first_party::EmbeddedComponent;
 use crate::kept::Keeper;
 use crate::limits::Limits;
 use crate::plugin::Plugin;
@@ -95,7 +97,16 @@ impl PluginHost {
     /// Where it was written for another version of the contract, does not compile, imports what its world does not
     /// have, lacks an export, or fails to describe itself.
     pub fn load(&self, component: &[u8]) -> Result<Plugin, LoadError> {
-        crate::plugin::load(self, component)
+        crate::plugin::load(self, component, hexadecimal(&Sha256::digest(component)))
+    }
+
+    /// The same for a component of the program, whose digest is known.
+    ///
+    /// # Errors
+    ///
+    /// As [`PluginHost::load`], which a program that passes its tests does not meet.
+    pub fn load_first_party(&self, component: &EmbeddedComponent) -> Result<Plugin, LoadError> {
+        crate::plugin::load(self, component.bytes, component.sha256.to_owned())
     }
 
     pub(crate) fn engine(&self) -> &Engine {

@@ -35,9 +35,10 @@ pub mod toolchain;
 pub use crate::cost::{Cost, CostEntry, Meter};
 pub use crate::dedup::DedupStrategy;
 pub use crate::discovery::{Discovery, DiscoveryRule};
-pub use crate::emit::{BlockAnswer, Emission, EmittedFile, Placement, SpecEmitter};
+pub use crate::emit::{AskedBlock, BlockAnswer, Emission, EmittedFile, Placement, SpecEmitter};
 pub use crate::error::{
     CallError, CallFailure, ConfigureError, FailureClass, LoadError, LogLevel, LogMessage, PluginIdentity, Refusal,
+    legible,
 };
 pub use crate::first_party::{EmbeddedComponent, first_party, first_party_registry};
 pub use crate::host::{HostError, HostOptions, PluginHost};

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use sha2::{Digest, Sha256};
 use wasmtime::Store;
 use wasmtime::component::Component;
 
@@ -19,7 +18,6 @@ use crate::bindings::dedup_strategy::DedupStrategyPre;
 use crate::bindings::discovery_rule::DiscoveryRulePre;
 use crate::bindings::repo_shim::RepoShimPre;
 use crate::bindings::spec_emitter::SpecEmitterPre;
-use crate::cache::hexadecimal;
 use crate::call::{Caller, State, Task, one_line};
 use crate::dedup::DedupStrategy;
 use crate::discovery::DiscoveryRule;
@@ -459,8 +457,8 @@ impl ConfiguredCaller {
 /// Those that carry a Python interpreter have some forty million.
 const LARGEST: usize = 256 << 20;
 
-pub(crate) fn load(host: &PluginHost, bytes: &[u8]) -> Result<Plugin, LoadError> {
-    let digest = hexadecimal(&Sha256::digest(bytes));
+/// `digest` is the SHA-256 of the bytes.
+pub(crate) fn load(host: &PluginHost, bytes: &[u8], digest: String) -> Result<Plugin, LoadError> {
     if bytes.len() > LARGEST {
         return Err(LoadError::TooLarge { digest, bytes: bytes.len(), limit: LARGEST });
     }

@@ -1,6 +1,7 @@
 //! From the text of a `registry.json` to an [`Index`] of which everything holds that the format promises.
 
 use netquarry_plugin::emitted_path::check_path;
+use netquarry_plugin::legible;
 use semver::{Version, VersionReq};
 use serde::Deserialize;
 
@@ -65,16 +66,22 @@ fn read(text: &str, file: &str) -> Result<Index, IndexError> {
     }
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let index: Index = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
-        let place = error.path().to_string();
+        let place = shown(&error.path().to_string());
         let inner = error.into_inner();
         if inner.is_data() {
-            return IndexError::Content { file: file.to_owned(), place, message: inner.to_string() };
+            return IndexError::Content { file: file.to_owned(), place, message: shown(&inner.to_string()) };
         }
         syntax(file, &inner)
     })?;
     deserializer.end().map_err(|error| syntax(file, &error))?;
     check(&index).map_err(|(place, message)| IndexError::Content { file: file.to_owned(), place, message })?;
     Ok(index)
+}
+
+/// What quotes the text, which nobody has looked at yet.
+fn shown(text: &str) -> String {
+    const BYTES: usize = 1024;
+    legible(text, BYTES)
 }
 
 fn syntax(file: &str, error: &serde_json::Error) -> IndexError {
@@ -92,8 +99,8 @@ fn check(index: &Index) -> Result<(), Fault<String>> {
         PublicKey::parse(&key.key).map_err(|why| (format!("keys[{number}].key"), why))?;
     }
     for (name, plugin) in &index.plugins {
-        let place = |field: &str| format!("plugins.{name}.{field}").trim_end_matches('.').to_owned();
-        check_name(name).map_err(|why| (place(""), why))?;
+        check_name(name).map_err(|why| ("plugins".to_owned(), why))?;
+        let place = |field| format!("plugins.{name}.{field}");
         check_plugin(plugin).map_err(|(field, why)| (place(field), why))?;
         let mut newest: Option<Version> = None;
         for (number, version) in plugin.versions.iter().enumerate() {

@@ -15,7 +15,7 @@ use crate::digest::{Pin, SIZE_LIMIT};
 use crate::files::write_whole;
 use crate::index::{FILE_NAME, GoldenPack, Index, IndexKey, IndexedPlugin, IndexedVersion, Permission};
 use crate::location::Location;
-use crate::name::{FIRST_PARTY, check_name};
+use crate::name::{FIRST_PARTY, check_name, is_first_party};
 use crate::parse::{IndexError, check_reason, check_version, parse, plugin_faults};
 use crate::resolve::accepts;
 use crate::trust::{PublicKey, Subject, Trust, TrustError, verify};
@@ -157,7 +157,7 @@ pub fn publish(folder: &Path, submission: &Submission<'_>, order: Order) -> Resu
 }
 
 /// Why [`publish`] would refuse a version whatever it is signed with: all that is wrong with it and, of a registry, why it has
-/// no place there. Nothing is written.
+/// no place there; one that is not there yet has place for all. Nothing is written.
 ///
 /// # Errors
 /// If the registry in `folder` cannot be read.
@@ -168,7 +168,7 @@ pub fn refusals(
 ) -> Result<Vec<PublishError>, PublishError> {
     let (plugin, version) = entries(submission);
     let mut refusals = faults(submission, &plugin, &version);
-    let index = folder.map(read).transpose()?;
+    let index = folder.filter(|folder| folder.join(FILE_NAME).exists()).map(read).transpose()?;
     let listed = index.as_ref().and_then(|index| index.plugins.get(submission.name));
     // Without a version there is no order in which it could have a place.
     if let Some(listed) = listed.filter(|_| Version::parse(submission.version).is_ok()) {
@@ -177,11 +177,15 @@ pub fn refusals(
     Ok(refusals)
 }
 
-/// The identifiers of the keys of which one has to sign the versions of a registry; none where it takes unsigned ones.
+/// The identifiers of the keys of which one has to sign the versions of a registry; none where it takes unsigned ones, or is
+/// not there yet.
 ///
 /// # Errors
 /// If the registry in `folder` cannot be read.
 pub fn signers(folder: &Path) -> Result<Vec<String>, PublishError> {
+    if !folder.join(FILE_NAME).exists() {
+        return Ok(Vec::new());
+    }
     Ok(keys(&read(folder)?).iter().map(|key| key.id().to_owned()).collect())
 }
 
@@ -267,6 +271,9 @@ fn faults(submission: &Submission<'_>, plugin: &IndexedPlugin, version: &Indexed
     let field = |field, why| PublishError::Field { plugin: shown(), field, why };
     let mut faults = Vec::new();
     faults.extend(check_name(submission.name).err().map(|why| field("name", why)));
+    if is_first_party(submission.name) {
+        faults.push(field("name", "a plugin of the program has it, so nobody could have this one".to_owned()));
+    }
     for (what, bytes) in [("component", Some(submission.component)), ("golden pack", submission.golden)] {
         if bytes.is_some_and(|bytes| bytes.is_empty() || bytes.len() as u64 > SIZE_LIMIT) {
             faults.push(field(what, format!("it has from 1 to {SIZE_LIMIT} bytes")));

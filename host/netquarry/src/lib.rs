@@ -17,6 +17,7 @@ pub mod environment;
 pub mod explain;
 pub mod export;
 pub mod findings;
+pub mod folder_lock;
 mod hints;
 pub mod interrupt;
 pub mod interval;

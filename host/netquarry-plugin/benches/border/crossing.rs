@@ -8,7 +8,7 @@ use netquarry_core::dedup::{BlockSet, BlockSummary, Code};
 use netquarry_core::fingerprint::archive::Forgetful;
 use netquarry_core::fingerprint::blocks::CodeBlocks;
 use netquarry_core::fingerprint::shelf::InMemory;
-use netquarry_plugin::{Kind, Plugin};
+use netquarry_plugin::{AskedBlock, Kind, Plugin};
 use serde_json::{Value, json};
 
 use self::guest::Guest;
@@ -69,7 +69,9 @@ fn blocks(material: &Material) -> f64 {
     let emitter = emitter.expect("it accepts an empty configuration");
     let blocks = material.emitted().map(|(record, code)| native::block(record, code));
     let bytes: usize = blocks.map(|block| json_bytes(&json!(block))).sum();
-    let seconds = least(|| material.emitted().for_each(|(record, code)| drop(emitter.ask(record, code))));
+    let converting = least(|| material.asked().for_each(drop)) - least(|| material.parts().for_each(drop));
+    let asked: Vec<AskedBlock> = material.asked().collect();
+    let seconds = converting + least(|| asked.iter().for_each(|block| drop(emitter.ask(block))));
     row("blocks", material.records.len(), seconds, Some(bytes));
     seconds
 }
@@ -90,16 +92,7 @@ fn plugin(kind: Kind, guest: &Guest) -> Plugin {
 
 fn set_of_three() -> Arc<dyn BlockSet> {
     let block = |number: u64| {
-        let summary = BlockSummary {
-            id: number.to_string(),
-            name: String::new(),
-            source: String::new(),
-            priority: 0,
-            level: 0,
-            accuracy: None,
-            characters: 0,
-            sha256: [0; 32],
-        };
+        let summary = BlockSummary { id: number.to_string(), ..BlockSummary::default() };
         (summary, Code::from(Arc::from("")))
     };
     Arc::new(CodeBlocks::new((0..3).map(block), Arc::new(InMemory::default()), Arc::new(Forgetful)))

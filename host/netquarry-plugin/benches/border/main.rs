@@ -28,7 +28,7 @@ use netquarry_core::index::{FileId, Index, IndexedSource};
 use netquarry_core::record::BlockRecord;
 use netquarry_core::source::{ContentDigest, Source, SourceFile};
 use netquarry_core::syntax::{self, PARSER_STACK_BYTES};
-use netquarry_plugin::{HostOptions, Plugin, PluginHost, first_party};
+use netquarry_plugin::{AskedBlock, HostOptions, Plugin, PluginHost, first_party};
 use netquarry_sdk::dedup::DedupStrategy as _;
 use netquarry_sdk::discovery::DiscoveryRule as _;
 use netquarry_sdk::emit::SpecEmitter as _;
@@ -156,6 +156,16 @@ impl Material {
         self.records.iter().map(|record| (record, self.bundles.get(&record.block).map(String::as_str)))
     }
 
+    /// The parts of what emitters are asked about, which a run has whether there are emitters or not.
+    fn parts(&self) -> impl Iterator<Item = (BlockRecord, String, Option<String>)> {
+        self.emitted().map(|(record, code)| (record.clone(), record.to_line(), code.map(str::to_owned)))
+    }
+
+    /// What emitters are asked about.
+    fn asked(&self) -> impl Iterator<Item = AskedBlock> {
+        self.parts().map(|(record, line, code)| AskedBlock::new(record, line, code))
+    }
+
     fn invented(count: usize) -> Self {
         let text = |number: usize| {
             let layers: String = (0..number % 40)
@@ -205,7 +215,8 @@ fn loading() {
     let folder = tempfile::TempDir::new().expect("there is room");
     let options = || HostOptions { compiled_cache: Some(folder.path().join("plugins")), ..HostOptions::default() };
     let cold = PluginHost::new(options()).expect("this machine can run plugins");
-    let load_all = |host: &PluginHost| first_party().iter().for_each(|component| drop(host.load(component.bytes)));
+    let load_all =
+        |host: &PluginHost| first_party().iter().for_each(|component| drop(host.load_first_party(component)));
     let bytes: usize = first_party().iter().map(|component| component.bytes.len()).sum();
     println!("{} components, {} KiB", first_party().len(), bytes / 1024);
     println!("compile all: {:.1} ms", 1e3 * cpu_seconds(|| load_all(&cold)));
@@ -249,9 +260,10 @@ fn deduplication(material: &Material) -> Vec<Cost> {
 fn emission(material: &Material) -> Cost {
     let host = host();
     let emitter = plugin(&host, NeutralSpec::NAME).spec_emitter(&json!({})).expect("it accepts an empty configuration");
+    let asked: Vec<AskedBlock> = material.asked().collect();
     let emitted = || -> Vec<Vec<Vec<u8>>> {
         let mut emission = emitter.start();
-        let answers = material.emitted().map(|(record, code)| emission.accept(record, emitter.ask(record, code)));
+        let answers = asked.iter().map(|block| emission.accept(block, emitter.ask(block)));
         answers.map(|files| files.into_iter().map(|file| file.content).collect()).collect()
     };
     let native_emitter = configured::<NeutralSpec>("{}").expect("it accepts an empty configuration");

@@ -339,9 +339,13 @@ pub(crate) fn block(record: &BlockRecord, code: Option<&str>) -> emit::Block {
         closure: record.closure.iter().map(dependency).collect(),
         level: record.level,
         outcomes: Level::ALL.into_iter().filter_map(outcome).collect(),
-        failure: None,
-        manifest_record: serde_json::to_string(record).expect("a record has string keys"),
+        failure: record.failure.as_ref().map(failure),
+        manifest_record: record.to_line(),
     }
+}
+
+fn failure(failure: &verdict::Failure) -> emit::Failure {
+    emit::Failure { class: failure.class.name().to_owned(), message: failure.message.clone() }
 }
 
 fn provenance(record: &BlockRecord) -> Provenance {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::{Answered, CaseError, Input, lines};
-use crate::emit::{EmittedFile, SpecEmitter};
+use crate::emit::{AskedBlock, EmittedFile, SpecEmitter};
 use crate::plugin::Kind;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -62,8 +62,8 @@ pub(super) fn run(
         }
     };
     let mut emission = emitter.start();
-    for (record, code) in &blocks {
-        keep(emission.accept(record, emitter.ask(record, code.as_deref())));
+    for block in &blocks {
+        keep(emission.accept(block, emitter.ask(block)));
     }
     let (index, failures) = emission.finish();
     keep(index);
@@ -79,15 +79,17 @@ fn content(bytes: Vec<u8>) -> FileContent {
 }
 
 /// The record with what is left open, and the code.
-fn read(position: usize, block: EmittedInput) -> Result<(BlockRecord, Option<String>), CaseError> {
+fn read(position: usize, block: EmittedInput) -> Result<AskedBlock, CaseError> {
     let mut record = unknown();
     record.extend(block.record);
-    let record = serde_path_to_error::deserialize(Value::Object(record)).map_err(|error| CaseError::Input {
-        kind: Kind::SpecEmitter,
-        path: format!("blocks[{position}].record.{}", error.path()),
-        message: error.inner().to_string(),
-    })?;
-    Ok((record, block.code.map(|lines| lines.join("\n"))))
+    let record: BlockRecord =
+        serde_path_to_error::deserialize(Value::Object(record)).map_err(|error| CaseError::Input {
+            kind: Kind::SpecEmitter,
+            path: format!("blocks[{position}].record.{}", error.path()),
+            message: error.inner().to_string(),
+        })?;
+    let line = record.to_line();
+    Ok(AskedBlock::new(record, line, block.code.map(|lines| lines.join("\n"))))
 }
 
 /// The record of a block about which nothing is known; without identity and name, which a case has to give.

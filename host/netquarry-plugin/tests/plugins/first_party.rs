@@ -60,6 +60,7 @@ fn every_component_describes_its_configuration() {
     let host = host();
     for component in first_party() {
         let plugin = host.load(component.bytes).expect("a first-party component loads");
+        assert_eq!(plugin.identity().digest, component.sha256);
         let description = plugin.description();
         let properties = description.configuration_schema.get("properties").and_then(Value::as_object);
         for (name, property) in properties.into_iter().flatten() {

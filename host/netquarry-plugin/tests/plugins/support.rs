@@ -12,7 +12,7 @@ use netquarry_core::fingerprint::shelf::InMemory;
 use netquarry_core::record::{BlockRecord, Category, RecordSource};
 use netquarry_core::source::SourceKind;
 use netquarry_core::verdict::Evidence;
-use netquarry_plugin::{CallError, EmittedFile, HostOptions, Plugin, PluginHost, SpecEmitter, first_party};
+use netquarry_plugin::{AskedBlock, CallError, EmittedFile, HostOptions, Plugin, PluginHost, SpecEmitter, first_party};
 use sha2::{Digest, Sha256};
 
 /// A host with the usual limits, and with a cache that all tests share.
@@ -78,8 +78,9 @@ pub(crate) fn blocks(count: u32) -> Arc<dyn BlockSet> {
 /// What an emitter makes of a library: its files, sorted by path, and where it failed.
 pub(crate) fn emitted(emitter: &SpecEmitter, blocks: &[&BlockRecord]) -> (Vec<EmittedFile>, Vec<CallError>) {
     let mut emission = emitter.start();
-    let mut files: Vec<EmittedFile> =
-        blocks.iter().flat_map(|block| emission.accept(block, emitter.ask(block, None))).collect();
+    let asked = |block: &&BlockRecord| AskedBlock::new((*block).clone(), block.to_line(), None);
+    let blocks = blocks.iter().map(asked);
+    let mut files: Vec<EmittedFile> = blocks.flat_map(|block| emission.accept(&block, emitter.ask(&block))).collect();
     let (index, failures) = emission.finish();
     files.extend(index);
     files.sort_by(|left, right| left.path.cmp(&right.path));

@@ -1,5 +1,6 @@
 //! From a wish to a version.
 
+use std::fs;
 use std::path::Path;
 
 use netquarry_registry::agreement::disagreements;
@@ -192,8 +193,11 @@ fn the_first_registry_wins_and_the_others_are_named() {
 #[test]
 fn a_name_of_the_programs_own_is_looked_up_in_the_program_only() {
     let folder = tempfile::tempdir().unwrap();
-    publish_plain(folder.path(), "shim-timm", "9.0.0");
+    publish_plain(folder.path(), "shim-mmit", "9.0.0");
     publish_plain(folder.path(), "shim-acme", "9.0.0");
+    // Nobody can publish under such a name, but an index can be written by hand.
+    let index = folder.path().join("registry.json");
+    fs::write(&index, fs::read_to_string(&index).unwrap().replace("\"shim-mmit\"", "\"shim-timm\"")).unwrap();
     let open = folder_settings("open", folder.path());
     let claiming =
         RegistrySettings { prefixes: vec!["shim-".to_owned()], ..folder_settings("claiming", folder.path()) };

@@ -55,7 +55,7 @@ pub enum PluginCommand {
     Init(PluginInitArguments),
     /// Put a plugin into the folder of a registry, with its golden pack.
     Publish(PluginPublishArguments),
-    /// Say that nobody should use a version any more, and why; who has pinned it keeps it, and is told.
+    /// Say that nobody should use a version any more, and why; who has pinned it keeps it until `update`.
     Yank(PluginYankArguments),
     /// Check a plugin as a registry would before it is published, or every file of a registry against its index.
     Check(PluginCheckArguments),

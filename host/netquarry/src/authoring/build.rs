@@ -11,6 +11,7 @@ use serde::Deserialize;
 use super::componentize;
 use super::project::{Language, Project};
 use super::sdk;
+use super::stamp::Stamp;
 use crate::console::Console;
 use crate::problem::Problem;
 
@@ -20,12 +21,21 @@ const RUSTC: &str = "rustc";
 /// Builds the component and puts it where [`Project::component`] says; what the compiler says goes to standard error.
 /// `cache_dir` keeps what building from Python needs.
 pub fn build(project: &Project, cache_dir: &Path, offline: bool, console: &Console) -> Result<PathBuf, Problem> {
-    let component = match project.language {
-        Language::Rust => encoded(&rust_module(project, offline, console)?)?,
-        Language::Python => componentize::component(project, cache_dir, offline, console)?,
-    };
     let path = project.component();
-    sdk::write_file(&path, &component)?;
+    match project.language {
+        // Cargo knows what it need not build again.
+        Language::Rust => sdk::write_file(&path, &encoded(&rust_module(project, offline, console)?)?)?,
+        Language::Python => {
+            let stamp = Stamp::of(project, componentize::COMPONENTIZE)?;
+            if stamp.fits(&path) {
+                console.status("Fresh", &format!("{}, as it was built before", project.name));
+            } else {
+                let component = componentize::component(project, cache_dir, offline, console)?;
+                sdk::write_file(&path, &component)?;
+                stamp.keep(&component)?;
+            }
+        }
+    }
     Ok(path)
 }
 

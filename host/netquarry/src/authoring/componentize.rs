@@ -11,7 +11,7 @@ use crate::console::Console;
 use crate::problem::Problem;
 
 /// What compiles CPython and the plugin into one component. Another version would give other bytes.
-const COMPONENTIZE: &str = "componentize-py==0.25.1";
+pub(super) const COMPONENTIZE: &str = "componentize-py==0.25.1";
 
 /// Interpreters that are tried, the first one that is new enough wins.
 const PYTHONS: [&str; 6] = ["python3.11", "python3.12", "python3.13", "python3.14", "python3", "python"];

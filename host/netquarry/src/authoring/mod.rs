@@ -7,4 +7,5 @@ pub mod project;
 pub mod review;
 pub mod scaffold;
 mod sdk;
+mod stamp;
 pub mod trial;

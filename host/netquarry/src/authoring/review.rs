@@ -4,7 +4,6 @@ use std::path::Path;
 
 use netquarry_plugin::{Description, Plugin};
 use netquarry_registry::index::Permission;
-use netquarry_registry::name::is_first_party;
 use netquarry_registry::publish::PublishError;
 use serde::Serialize;
 use serde_json::Value;
@@ -46,12 +45,8 @@ impl Finding {
 
 /// Whether it says enough about itself; `project` is its source, where that is at hand.
 pub fn description(plugin: &Plugin, project: Option<&Project>) -> Vec<Finding> {
-    let Description { name, documentation, configuration_schema, .. } = plugin.description();
+    let Description { documentation, configuration_schema, .. } = plugin.description();
     let mut findings = Vec::new();
-    if is_first_party(name) {
-        let what = format!("`{name}` is the name of a plugin of the program, so nobody could have this one");
-        findings.push(Finding::error("name", what, "choose another name"));
-    }
     if documentation.lines().skip(1).all(|line| line.trim().is_empty()) {
         let help = "say below the summary what it does, for which code, and what it leaves alone";
         findings.push(Finding::warning("documentation", "it has no more than its summary", help));

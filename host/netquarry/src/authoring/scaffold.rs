@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use include_dir::{Dir, File};
+use netquarry_core::{module, stdlib};
 use netquarry_plugin::Kind;
 
 use super::project::Language;
@@ -23,7 +24,7 @@ impl NewPlugin {
     /// Writes the files into `folder`, which must be missing or empty. What is written builds, and passes its tests.
     pub fn write(&self, folder: &Path) -> Result<(), Problem> {
         let Self { name, .. } = self;
-        check_name(name)?;
+        check_name(name, self.language)?;
         check_folder(folder)?;
         let template = sdk::template(self.language);
         for part in ["common", self.kind.name()] {
@@ -61,16 +62,31 @@ fn capitalised(word: &str) -> String {
     letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
 }
 
-fn check_name(name: &str) -> Result<(), Problem> {
+fn check_name(name: &str, language: Language) -> Result<(), Problem> {
     let plain = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
     let begins = name.starts_with(|first: char| first.is_ascii_lowercase());
-    if begins && name.len() <= 64 && name.chars().all(plain) && !name.ends_with('-') && !name.contains("--") {
+    let is_name = begins && name.len() <= 64 && name.chars().all(plain) && !name.ends_with('-') && !name.contains("--");
+    let why = if !is_name {
+        "a name begins with a lower-case letter and goes on with such letters, digits and single hyphens, 64 at most"
+    } else if name == SDK {
+        "the SDK that it is built with is called so"
+    } else if language == Language::Python && !is_package(&name.replace('-', "_")) {
+        "its package would be called so, which is a word or a module of Python's own"
+    } else {
         return Ok(());
-    }
+    };
     Err(Problem::new(format!("`{name}` cannot be the name of a plugin"))
-        .because("a name begins with a lower-case letter and goes on with such letters, digits and single hyphens, 64 at most")
+        .because(why)
         .help("for a shim of the repository acme, `shim-acme` does well"))
 }
+
+/// Whether Python can import it, and finds it and no module of its own.
+fn is_package(name: &str) -> bool {
+    module::name(None, &format!("{name}.py")).is_some() && !stdlib::is_module(name)
+}
+
+/// The package of the SDK, in both languages.
+const SDK: &str = "netquarry-sdk";
 
 fn check_folder(folder: &Path) -> Result<(), Problem> {
     match fs::read_dir(folder).map(|mut entries| entries.next().is_some()) {
@@ -93,11 +109,17 @@ mod tests {
 
     #[test]
     fn names_that_are_none_are_refused() {
-        for name in ["shim-acme", "x", "dedup-2"] {
-            check_name(name).unwrap_or_else(|problem| panic!("{name}: {problem}"));
+        let all = [Language::Rust, Language::Python];
+        for (name, languages) in [("shim-acme", &all[..]), ("x", &all), ("dedup-2", &all), ("json", &all[..1])] {
+            for language in languages {
+                check_name(name, *language).unwrap_or_else(|problem| panic!("{name}: {problem}"));
+            }
         }
-        for name in ["", "Shim", "2x", "-x", "a--b", "a-", "a_b", "../x", &"a".repeat(65)] {
-            assert!(check_name(name).is_err(), "{name}");
+        for name in ["", "Shim", "2x", "-x", "a--b", "a-", "a_b", "../x", "netquarry-sdk", &"a".repeat(65)] {
+            assert!(all.iter().all(|language| check_name(name, *language).is_err()), "{name}");
+        }
+        for name in ["class", "json", "types"] {
+            assert!(check_name(name, Language::Python).is_err(), "{name}");
         }
     }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use netquarry_core::record::BlockRecord;
 use netquarry_core::shim::BlockArguments;
 use netquarry_core::verdict::Level;
-use netquarry_plugin::{EmittedFile, SpecEmitter};
+use netquarry_plugin::{AskedBlock, EmittedFile, SpecEmitter};
 use serde::{Deserialize, Serialize};
 
 use super::dedup::{Distance, distance};
@@ -150,14 +150,16 @@ fn emitted(
     let validate::Implementation { file, class, packages, verdict } = implementation;
     let implementation = record::Implementation { file: &file, class, code: &code, packages: &packages, verdict };
     let record = record::of(spec, implementation, license);
+    let (id, line) = (record.block.clone(), record.to_line());
+    let block = AskedBlock::new(record, line, Some(code));
     let mut emission = emitter.all().start();
-    let files = emission.accept(&record, emitter.of(&record.source.name).ask(&record, Some(&code)));
+    let files = emission.accept(&block, emitter.of(block.source()).ask(&block));
     let (index, failures) = emission.finish();
     if let Some(failure) = failures.first() {
         return Err(failure.into());
     }
     if files.is_empty() {
-        return Err(refused(&file, &emitter.all().plugin().name, reason(&index, &record.block).as_deref()));
+        return Err(refused(&file, &emitter.all().plugin().name, reason(&index, &id).as_deref()));
     }
     Ok(files)
 }
@@ -259,7 +261,7 @@ mod tests {
     fn line(block: &str, bundle: &str) -> String {
         let mut record = crate::findings::tests::library().remove(0);
         (record.block, record.bundle) = (block.to_owned(), Some(bundle.to_owned()));
-        serde_json::to_string(&record).unwrap() + "\n"
+        record.to_line() + "\n"
     }
 
     fn file(path: &str, content: &str, placement: Placement) -> EmittedFile {

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use netquarry_core::record::{BlockRecord, SourceRecord};
 use netquarry_core::source::Source;
 use netquarry_core::verdict::Level;
-use netquarry_plugin::{BlockAnswer, EmittedFile, Placement, SpecEmitter};
+use netquarry_plugin::{AskedBlock, BlockAnswer, CallError, Emission, EmittedFile, Placement, SpecEmitter};
 use rayon::prelude::*;
 
 use super::context::Context;
@@ -53,8 +53,6 @@ pub fn files<'a>(context: &'a Context<'_>, library: &Library<'a, '_>) -> Result<
     let placed = |record: &BlockRecord| Some((record.bundle.clone()?, *library.texts.get(&record.block)?));
     let placed = records.small().iter().filter_map(placed);
     let mut files: Files<'a> = placed.map(|(path, text)| (path, spooled(text.as_bytes()))).collect();
-    let manifest = Content::Written(Box::new(|out| manifest::write(records.whole(), out)));
-    files.insert(manifest::FILE_NAME.to_owned(), manifest);
     let mut add = |path: String, text: String| files.insert(path, Content::Bytes(text.into_bytes()));
 
     let sources: Vec<KnownSource> = library.fetched.iter().map(known).collect();
@@ -69,30 +67,42 @@ pub fn files<'a>(context: &'a Context<'_>, library: &Library<'a, '_>) -> Result<
     let page = report::Page { corpus: library.corpus, sources: &names, findings: &findings, records: records.small() };
     add(report::FILE_NAME.to_owned(), report::html(&page));
 
-    for emitter in library.emitters {
-        let folder = format!("{SPECS}{}", emitter.all().plugin().name);
-        let mut folder = EmitterFolder { path: folder, spool, files: &mut files, appended: BTreeMap::new() };
-        let mut emission = emitter.all().start();
-        let mut kept = records.whole_where(is_kept).peekable();
-        while kept.peek().is_some() {
-            let batch: Vec<BlockRecord> = kept.by_ref().take(BATCH).collect::<Result<_, _>>()?;
-            let ask = |record: &BlockRecord| -> Result<BlockAnswer, Problem> {
-                let text = library.texts.get(&record.block);
-                let text = text.map(|text| spool.text(*text)).transpose()?;
-                Ok(emitter.of(&record.source.name).ask(record, text.as_deref()))
-            };
-            let answers: Vec<BlockAnswer> =
-                context.pool.install(|| batch.par_iter().map(ask).collect::<Result<_, Problem>>())?;
-            for (record, answer) in batch.iter().zip(answers) {
-                folder.keep(emission.accept(record, answer))?;
+    let mut passes: Vec<Pass> = library.emitters.iter().map(|emitter| Pass::begin(emitter, spool)).collect();
+    let mut lines = Vec::with_capacity(records.small().len());
+    // One pass over the records for the manifest and for all emitters, who get the manifest's own lines.
+    let mut whole = records.whole().peekable();
+    while whole.peek().is_some() {
+        let batch: Vec<BlockRecord> = whole.by_ref().take(BATCH).collect::<Result<_, _>>()?;
+        let prepare = |record: BlockRecord| -> Result<(Spooled<[u8]>, Option<AskedBlock>), Problem> {
+            let mut line = record.to_line();
+            line.push('\n');
+            let kept = spool.put(line.as_bytes())?;
+            line.pop();
+            if passes.is_empty() || !is_kept(&record) {
+                return Ok((kept, None));
             }
-        }
-        let (index, failures) = emission.finish();
-        folder.keep(index)?;
-        folder.finish();
-        report_failures(context.console, &failures);
+            let code = library.texts.get(&record.block).map(|text| spool.text(*text)).transpose()?;
+            Ok((kept, Some(AskedBlock::new(record, line, code))))
+        };
+        let prepared: Vec<_> =
+            context.pool.install(|| batch.into_par_iter().map(prepare).collect::<Result<_, Problem>>())?;
+        let (kept, blocks): (Vec<_>, Vec<_>) = prepared.into_iter().unzip();
+        lines.extend(kept);
+        let blocks: Vec<AskedBlock> = blocks.into_iter().flatten().collect();
+        passes.iter_mut().try_for_each(|pass| pass.emit(&blocks, context))?;
+    }
+    files.insert(manifest::FILE_NAME.to_owned(), in_parts(spool, lines));
+    for pass in passes {
+        report_failures(context.console, &pass.finish(&mut files)?);
     }
     Ok((files, findings))
+}
+
+/// A file whose content lies in parts.
+fn in_parts(spool: &Spool, parts: Vec<Spooled<[u8]>>) -> Content<'_> {
+    Content::Written(Box::new(move |out: &mut dyn Write| {
+        parts.iter().try_for_each(|part| out.write_all(&spool.bytes(*part).map_err(io::Error::other)?))
+    }))
 }
 
 fn known(fetched: &FetchedSource) -> KnownSource {
@@ -114,37 +124,65 @@ fn license_text(fetched: &[FetchedSource], source: &SourceRecord, path: &str) ->
     snapshot.read_path(&file.path).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
+/// One emitter's way through the library.
+struct Pass<'e, 'a> {
+    emitter: &'e ForSources<SpecEmitter>,
+    emission: Emission<'e>,
+    folder: EmitterFolder<'a>,
+}
+
+impl<'e, 'a> Pass<'e, 'a> {
+    fn begin(emitter: &'e ForSources<SpecEmitter>, spool: &'a Spool) -> Self {
+        let path = format!("{SPECS}{}", emitter.all().plugin().name);
+        let folder = EmitterFolder { path, spool, files: BTreeMap::new(), appended: BTreeMap::new() };
+        Self { emitter, emission: emitter.all().start(), folder }
+    }
+
+    /// Has the emitter describe the next blocks.
+    fn emit(&mut self, blocks: &[AskedBlock], context: &Context<'_>) -> Result<(), Problem> {
+        let ask = |block: &AskedBlock| self.emitter.of(block.source()).ask(block);
+        let answers: Vec<BlockAnswer> = context.pool.install(|| blocks.par_iter().map(ask).collect());
+        let mut answered = blocks.iter().zip(answers);
+        answered.try_for_each(|(block, answer)| self.folder.keep(self.emission.accept(block, answer)))
+    }
+
+    /// Adds the files that it has written, and gives back the calls that failed.
+    fn finish(mut self, files: &mut Files<'a>) -> Result<Vec<CallError>, Problem> {
+        let (index, failures) = self.emission.finish();
+        self.folder.keep(index)?;
+        self.folder.finish(files);
+        Ok(failures)
+    }
+}
+
 /// What an emitter has written so far.
-struct EmitterFolder<'f, 's> {
+struct EmitterFolder<'a> {
     /// Relative to the output folder.
     path: String,
-    spool: &'s Spool,
-    files: &'f mut Files<'s>,
-    /// The parts of files that grow, by path.
+    spool: &'a Spool,
+    /// Those that came whole, by path.
+    files: BTreeMap<String, Spooled<[u8]>>,
+    /// The parts of those that grow, by path.
     appended: BTreeMap<String, Vec<Spooled<[u8]>>>,
 }
 
-impl EmitterFolder<'_, '_> {
+impl<'a> EmitterFolder<'a> {
     fn keep(&mut self, emitted: Vec<EmittedFile>) -> Result<(), Problem> {
         for file in emitted {
             let path = format!("{}/{}", self.path, file.path);
             let bytes = self.spool.put(&file.content)?;
             match file.placement {
-                Placement::Whole => _ = self.files.insert(path, Content::Spooled { spool: self.spool, bytes }),
+                Placement::Whole => _ = self.files.insert(path, bytes),
                 Placement::Appended => self.appended.entry(path).or_default().push(bytes),
             }
         }
         Ok(())
     }
 
-    fn finish(self) {
-        let spool = self.spool;
-        for (path, parts) in self.appended {
-            let write = move |out: &mut dyn Write| {
-                parts.iter().try_for_each(|part| out.write_all(&spool.bytes(*part).map_err(io::Error::other)?))
-            };
-            self.files.insert(path, Content::Written(Box::new(write)));
-        }
+    fn finish(self, into: &mut Files<'a>) {
+        let Self { spool, files, appended, .. } = self;
+        into.extend(files.into_iter().map(|(path, bytes)| (path, Content::Spooled { spool, bytes })));
+        into.extend(appended.into_iter().map(|(path, parts)| (path, in_parts(spool, parts))));
     }
 }
 

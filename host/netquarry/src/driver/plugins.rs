@@ -152,7 +152,7 @@ pub fn discovery_order(settings: &Settings, asked_by_corpus: Option<&str>) -> Ve
 /// Loads the first-party plugin `name`, or the component at that path, or the one that the project has pinned.
 pub fn load(settings: &Settings, host: &PluginHost, name: &str) -> Result<NamedPlugin, Problem> {
     let plugin = match first_party().iter().find(|component| component.name == name) {
-        Some(component) => host.load(component.bytes)?,
+        Some(component) => host.load_first_party(component)?,
         None if name.ends_with(".wasm") => of_file(host, Path::new(name))?,
         None => registries::locked(settings, host, name)?.ok_or_else(|| unknown(name))?,
     };

@@ -13,6 +13,7 @@ use tempfile::NamedTempFile;
 
 use super::bundles::BundleFolder;
 use super::run_record::{self, Contents, PROGRAM, RunRecord, State};
+use crate::folder_lock::{FolderLock, Locked};
 use crate::problem::Problem;
 use crate::spool::{Spool, Spooled};
 
@@ -66,7 +67,7 @@ pub fn place_of_bundle(file: &Path) -> Option<(PathBuf, PathBuf)> {
 #[derive(Debug)]
 pub struct OutputFolder {
     path: PathBuf,
-    _lock: File,
+    _lock: FolderLock,
 }
 
 /// What writing changed.
@@ -83,7 +84,10 @@ impl OutputFolder {
     /// yet. Locks are kept in `locks`.
     pub fn open(path: &Path, contents: Contents, locks: &Path) -> Result<Self, Problem> {
         refuse_foreign(path, contents)?;
-        let lock = lock(path, locks)?;
+        let Some(lock) = FolderLock::try_take(path, Locked::Library, locks)? else {
+            return Err(Problem::new(format!("Another netquarry is writing to `{}`", path.display()))
+                .help("wait until it has ended, or choose another folder with --out"));
+        };
         Ok(Self { path: path.to_owned(), _lock: lock })
     }
 
@@ -363,41 +367,6 @@ struct Mark {
     program: String,
     #[serde(default)]
     contents: Contents,
-}
-
-/// The one path of a folder, be it there or not. A link to what is not there is no folder, and none can be made of it.
-fn whole(path: &Path) -> io::Result<PathBuf> {
-    match (fs::canonicalize(path), path.parent(), path.file_name()) {
-        (Err(error), Some(parent), Some(name)) if error.kind() == io::ErrorKind::NotFound => {
-            // Without a slash at its end, which would ask for what it leads to.
-            if parent.join(name).is_symlink() {
-                return Err(io::Error::new(
-                    error.kind(),
-                    format!("`{}` is a link to nothing", parent.join(name).display()),
-                ));
-            }
-            let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
-            Ok(whole(parent)?.join(name))
-        }
-        (canonical, ..) => canonical,
-    }
-}
-
-fn lock(path: &Path, locks: &Path) -> Result<File, Problem> {
-    fs::create_dir_all(locks).map_err(|error| Problem::io("make the cache folder", locks, error))?;
-    let whole = whole(path)
-        .map_err(|error| Problem::io("find the output folder", path, error).help("choose another folder with --out"))?;
-    let name = hexadecimal(&Sha256::digest(whole.as_os_str().as_encoded_bytes())[..8]);
-    let lock_path = locks.join(format!("out-{name}.lock"));
-    let file = File::create(&lock_path).map_err(|error| Problem::io("open the lock", &lock_path, error))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(fs::TryLockError::WouldBlock) => {
-            Err(Problem::new(format!("Another netquarry is writing to `{}`", path.display()))
-                .help("wait until it has ended, or choose another folder with --out"))
-        }
-        Err(fs::TryLockError::Error(error)) => Err(Problem::io("lock", &lock_path, error)),
-    }
 }
 
 /// Lower-case hexadecimal digits.

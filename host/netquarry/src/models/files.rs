@@ -142,13 +142,9 @@ mod tests {
             record.bundle = Some(format!("{file}.py"));
             record.source.priority = priority;
             fs::write(folder.path().join(format!("{file}.py")), block).unwrap();
-            records.push(record);
+            records.push(record.to_line() + "\n");
         }
-        manifest::write(
-            records.into_iter().map(Ok),
-            fs::File::create(folder.path().join(manifest::FILE_NAME)).unwrap(),
-        )
-        .unwrap();
+        fs::write(folder.path().join(manifest::FILE_NAME), records.concat()).unwrap();
         let found = Models::read(folder.path(), &spool()).unwrap();
         let shown: Vec<_> = found.heads().unwrap().into_iter().map(|head| (head.path, head.priority)).collect();
         assert_eq!(shown, [("Net__a_b_c.py".to_owned(), 1), ("Net__a_b_c__1.py".to_owned(), 2)]);

@@ -19,6 +19,7 @@ use crate::quantity::human_things;
 
 pub(super) fn add(arguments: &PluginAddArguments, settings: &Settings, console: &Console) -> Result<Ending, Problem> {
     registries::refuse_where_locked(settings, "add")?;
+    let _held = shelf::hold(settings, console)?;
     let notify = shelf::told(console);
     let catalog = registries::catalog(settings, &notify)?;
     let mut resolved = catalog.resolve(&arguments.plugin)?;
@@ -76,6 +77,7 @@ fn told(locked: &LockedPlugin) -> String {
 
 pub(super) fn remove(name: &str, settings: &Settings, console: &Console) -> Result<Ending, Problem> {
     registries::refuse_where_locked(settings, "remove")?;
+    let _held = shelf::hold(settings, console)?;
     let mut lock = shelf::lock(settings)?;
     let mut configuration = order::Edit::begin(settings)?;
     let was_locked = lock.remove(name);
@@ -108,6 +110,7 @@ pub(super) fn update(
     console: &Console,
 ) -> Result<Ending, Problem> {
     registries::refuse_where_locked(settings, "update")?;
+    let _held = shelf::hold(settings, console)?;
     let notify = shelf::told(console);
     let catalog = registries::catalog(settings, &notify)?;
     let before = shelf::lock(settings)?;

@@ -11,11 +11,22 @@ use crate::configuration::Settings;
 use crate::console::Console;
 use crate::driver::plugins;
 use crate::driver::registries;
+use crate::folder_lock::{FolderLock, Locked};
 use crate::problem::Problem;
 
 /// Tells a notice as it comes up.
 pub(super) fn told(console: &Console) -> impl Fn(&Notice) {
     |notice| console.caution(&notice.to_string())
+}
+
+/// Keeps the project for this command, which reads its files and writes them changed: waits until no other one does so.
+pub(super) fn hold(settings: &Settings, console: &Console) -> Result<FolderLock, Problem> {
+    let (folder, locks) = (&settings.project_dir, settings.cache_dir.join("locks"));
+    if let Some(held) = FolderLock::try_take(folder, Locked::Project, &locks)? {
+        return Ok(held);
+    }
+    console.status("Waiting", "for another netquarry, which changes the plugins of this project");
+    FolderLock::take(folder, Locked::Project, &locks)
 }
 
 /// The lock of the project.

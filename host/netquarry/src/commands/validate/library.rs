@@ -76,16 +76,12 @@ mod tests {
     #[test]
     fn a_bundle_of_a_library_does_without_the_packages_that_it_came_from() {
         let folder = tempfile::tempdir().unwrap();
-        let mut records = vec![crate::findings::tests::library().remove(0)];
+        let mut record = crate::findings::tests::library().remove(0);
         for definition in ["torch:torch.nn.Module", "timm:timm.layers.drop.drop_path"] {
-            records[0].closure.push(definition_record(definition));
+            record.closure.push(definition_record(definition));
         }
-        let bundle = folder.path().join(records[0].bundle.as_deref().expect("it has a file"));
-        manifest::write(
-            records.into_iter().map(Ok),
-            fs::File::create(folder.path().join(manifest::FILE_NAME)).unwrap(),
-        )
-        .unwrap();
+        let bundle = folder.path().join(record.bundle.as_deref().expect("it has a file"));
+        fs::write(folder.path().join(manifest::FILE_NAME), record.to_line() + "\n").unwrap();
         fs::create_dir_all(bundle.parent().expect("it lies in a folder")).unwrap();
         fs::write(&bundle, "").unwrap();
         let libraries = Libraries::of([bundle.as_path()].into_iter()).unwrap();

@@ -1,0 +1,82 @@
+//! Locks of folders, which keep two processes of this program from changing one at the same time.
+
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use crate::library::folder::hexadecimal;
+use crate::problem::Problem;
+
+/// The lock of a folder, held until it is dropped, also by the end of the process. It is a file in the cache, so that nothing
+/// of it stands in the folder.
+#[derive(Debug)]
+pub struct FolderLock {
+    _file: File,
+}
+
+/// What of a folder is locked.
+#[derive(Clone, Copy, Debug)]
+pub enum Locked {
+    /// The library in it.
+    Library,
+    /// The configuration and the lock of plugins in it.
+    Project,
+}
+
+impl FolderLock {
+    /// Nothing where another process has it. `locks` is the folder of all locks.
+    ///
+    /// # Errors
+    /// If there is no finding the folder, or no making the file.
+    pub fn try_take(folder: &Path, what: Locked, locks: &Path) -> Result<Option<Self>, Problem> {
+        let (file, path) = open(folder, what, locks)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Self { _file: file })),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(Problem::io("lock", &path, error)),
+        }
+    }
+
+    /// Waits until no other process has it.
+    ///
+    /// # Errors
+    /// As [`FolderLock::try_take`].
+    pub fn take(folder: &Path, what: Locked, locks: &Path) -> Result<Self, Problem> {
+        let (file, path) = open(folder, what, locks)?;
+        file.lock().map_err(|error| Problem::io("lock", &path, error))?;
+        Ok(Self { _file: file })
+    }
+}
+
+fn open(folder: &Path, what: Locked, locks: &Path) -> Result<(File, PathBuf), Problem> {
+    fs::create_dir_all(locks).map_err(|error| Problem::io("make the cache folder", locks, error))?;
+    let whole = whole(folder).map_err(|error| Problem::io("find the folder", folder, error))?;
+    let digest = hexadecimal(&Sha256::digest(whole.as_os_str().as_encoded_bytes())[..8]);
+    let kind = match what {
+        Locked::Library => "out",
+        Locked::Project => "project",
+    };
+    let path = locks.join(format!("{kind}-{digest}.lock"));
+    let file = File::create(&path).map_err(|error| Problem::io("open the lock", &path, error))?;
+    Ok((file, path))
+}
+
+/// The one path of a folder, be it there or not. A link to what is not there is no folder, and none can be made of it.
+fn whole(path: &Path) -> io::Result<PathBuf> {
+    match (fs::canonicalize(path), path.parent(), path.file_name()) {
+        (Err(error), Some(parent), Some(name)) if error.kind() == io::ErrorKind::NotFound => {
+            // Without a slash at its end, which would ask for what it leads to.
+            if parent.join(name).is_symlink() {
+                return Err(io::Error::new(
+                    error.kind(),
+                    format!("`{}` is a link to nothing", parent.join(name).display()),
+                ));
+            }
+            let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+            Ok(whole(parent)?.join(name))
+        }
+        (canonical, ..) => canonical,
+    }
+}
