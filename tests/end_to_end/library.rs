@@ -135,6 +135,24 @@ fn a_second_run_does_nothing_and_says_so() {
 }
 
 #[test]
+fn a_corpus_is_the_same_wherever_it_is_named_and_another_one_replaces_it_with_a_word() {
+    let playground = Playground::new();
+    let run = |further: &[&str]| {
+        let mut command = playground.command(&[&["run", "--level", "compile"], further].concat());
+        Run::of(command.env("NETQUARRY_PYTHON", python())).succeeded()
+    };
+    run(&["--corpus", "corpus.json"]);
+    playground.write("netquarry.toml", "corpus = \"corpus.json\"\n");
+    let again = run(&[]);
+    assert!(again.stdout.contains("Up to date."), "{}", again.stdout);
+    assert!(!again.stderr.contains("holds a library"), "{}", again.stderr);
+    let other = playground.read("corpus.json").replace("\"small\"", "\"other\"");
+    playground.write("other.json", &other);
+    let other = run(&["--corpus", "other.json"]);
+    assert!(other.stderr.contains("`out` holds a library of the corpus corpus.json"), "{}", other.stderr);
+}
+
+#[test]
 fn the_number_of_threads_changes_nothing() {
     let playground = Playground::new();
     playground.mine(&["run", "--threads", "1", "--out", "one", "--quiet"]).succeeded();

@@ -100,7 +100,10 @@ fn a_plugin_goes_from_its_author_to_a_project() {
     run(&playground, &[]).succeeded();
     assert!(plugin(&playground, &["info", "shim-acme"]).succeeded().stdout.contains("yanked: too eager"));
     assert!(plugin(&playground, &["add", "shim-acme@0.2.0"]).ended(2).stderr.contains("yanked: too eager"));
-    plugin(&playground, &["update"]).succeeded();
+    let warned = plugin(&playground, &["verify"]).succeeded();
+    assert!(warned.stderr.contains("shim-acme 0.2.0 was yanked: too eager"), "{}", warned.stderr);
+    let updated = plugin(&playground, &["update"]).succeeded();
+    assert!(updated.stderr.contains("from 0.2.0, which was yanked: too eager"), "{}", updated.stderr);
     assert_eq!(locked(&playground), first);
 
     // A copy of all that is pinned needs neither the server nor the cache.
@@ -181,6 +184,16 @@ fn plugins_that_are_added_at_once_are_all_there() {
     let mut ordered: Vec<&str> = ordered.filter(|name| *name != "...").collect();
     ordered.sort_unstable();
     assert_eq!(ordered, names);
+}
+
+#[test]
+fn a_project_begins_without_a_configuration() {
+    let playground = Playground::new();
+    plugin(&playground, &["add", "emit-lemur"]).succeeded();
+    let written: toml::Table = playground.read("netquarry.toml").parse().expect("the configuration is TOML");
+    assert_eq!(written["plugins"]["emit"].as_array().map(Vec::len), Some(2), "{written}");
+    assert_eq!(plugin(&playground, &["verify"]).succeeded().stdout, "");
+    assert_eq!(plugin(&playground, &["search", "nothing-of-this-name"]).succeeded().stdout, "  none\n");
 }
 
 /// The findings of `plugin check`: severity, place and what.

@@ -154,6 +154,12 @@ impl Catalog<'_> {
         Ok((plugin, resolved))
     }
 
+    /// Why the locked version was yanked since; nothing where it was not, or where its registry does not say.
+    pub fn yanked(&self, locked: &LockedPlugin) -> Option<&str> {
+        let (_, _, version) = self.origin(locked).ok()?;
+        version.yanked.as_deref()
+    }
+
     fn origin(&self, locked: &LockedPlugin) -> Result<(&Shelf, &IndexedPlugin, &IndexedVersion), FetchError> {
         let configured = self.shelf(&locked.registry);
         let others = self.asked_for(&locked.name).filter(|_| configured.is_none());

@@ -42,8 +42,9 @@ pub enum TrustError {
     )]
     NotSigned { plugin: String, keys: Vec<String> },
     #[error(
-        "{plugin} comes from a registry without keys, so nobody vouches for it: allow that for this plugin or registry \
-         (allow-unsigned) if you trust the place itself, or give the registry's `keys` in the configuration"
+        "{plugin} comes from a registry without keys, so nobody vouches for it: if you trust the place itself, allow that for \
+         this plugin with --allow-unsigned, or for the registry with `allow-unsigned = true` in the configuration; or give the \
+         registry's `keys` there"
     )]
     Unsigned { plugin: String },
     #[error("the signature of {plugin} cannot be read: {why}; ask whoever runs the registry for a minisign signature")]

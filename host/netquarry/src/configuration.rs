@@ -1,6 +1,6 @@
 //! The configuration file `netquarry.toml`, and the settings of a run: command line over file over defaults.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs;
 use std::io;
@@ -297,9 +297,10 @@ impl ConfigurationFile {
             let path = ancestor.join(FILE_NAME);
             match fs::read_to_string(&path) {
                 Ok(text) => {
-                    // In messages, a file of the working folder goes by its name.
-                    let shown = path.strip_prefix(folder).unwrap_or(&path);
-                    return Ok(Self { configuration: parse(shown, &text)?, path: Some(path) });
+                    // A file of the working folder goes by its name, and so do the paths that it gives: outputs that name
+                    // them are the same wherever the project lies.
+                    let path = path.strip_prefix(folder).unwrap_or(&path);
+                    return Ok(Self { configuration: parse(path, &text)?, path: Some(path.to_owned()) });
                 }
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => {
@@ -392,6 +393,8 @@ pub struct Settings {
     pub kept_calls: Option<PathBuf>,
     /// Options by plugin name.
     pub plugin_options: PluginOptions,
+    /// The plugins to which the command line gives options, by the names that it has for them.
+    pub plugins_set: BTreeSet<String>,
     /// Options for single sources, by the source's name: over those for all.
     pub source_options: BTreeMap<String, PluginOptions>,
 }
@@ -464,6 +467,7 @@ impl Settings {
             grants: configuration.grants.iter().map(|(name, grants)| (name.clone(), grants.rights())).collect(),
             kept_calls: pipeline.keep_failed_calls.clone(),
             plugin_options: plugin_options(&configuration.plugin),
+            plugins_set: BTreeSet::new(),
             source_options: (configuration.for_source.iter())
                 .map(|(source, own)| (source.clone(), plugin_options(&own.plugin)))
                 .collect(),
@@ -479,6 +483,7 @@ impl Settings {
         for PluginOption { plugin, option, value } in options {
             let of_plugin = self.plugin_options.entry(plugin.clone()).or_insert_with(|| serde_json::json!({}));
             of_plugin[option] = value.clone();
+            self.plugins_set.insert(plugin.clone());
         }
         self
     }

@@ -65,6 +65,7 @@ fn open(folder: &Path, what: Locked, locks: &Path) -> Result<(File, PathBuf), Pr
 
 /// The one path of a folder, be it there or not. A link to what is not there is no folder, and none can be made of it.
 fn whole(path: &Path) -> io::Result<PathBuf> {
+    let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
     match (fs::canonicalize(path), path.parent(), path.file_name()) {
         (Err(error), Some(parent), Some(name)) if error.kind() == io::ErrorKind::NotFound => {
             // Without a slash at its end, which would ask for what it leads to.
@@ -74,9 +75,23 @@ fn whole(path: &Path) -> io::Result<PathBuf> {
                     format!("`{}` is a link to nothing", parent.join(name).display()),
                 ));
             }
-            let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
             Ok(whole(parent)?.join(name))
         }
         (canonical, ..) => canonical,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_has_one_lock_by_whatever_path() {
+        let here = fs::canonicalize(".").unwrap();
+        for path in ["", ".", "./", "../"] {
+            let expected = if path == "../" { here.parent().unwrap() } else { &here };
+            assert_eq!(whole(Path::new(path)).unwrap(), expected, "`{path}`");
+        }
+        assert_eq!(whole(Path::new("not/there")).unwrap(), here.join("not/there"));
     }
 }

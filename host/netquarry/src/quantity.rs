@@ -1,8 +1,9 @@
 //! Numbers as people read them: times, sizes, counts.
 
-/// `0.3 s`, `12.4 s`, `3 min 20 s`.
+/// `0.4 ms`, `0.04 s`, `0.3 s`, `12.4 s`, `3 min 20 s`.
 pub fn human_seconds(seconds: f64) -> String {
     match seconds {
+        seconds if seconds < 0.00995 => format!("{:.1} ms", 1e3 * seconds),
         seconds if seconds < 0.095 => format!("{:.2} s", seconds),
         seconds if seconds < 99.95 => format!("{seconds:.1} s"),
         seconds => {
@@ -56,8 +57,8 @@ mod tests {
     fn numbers_read_well() {
         assert_eq!([0, 999, 1_000, 1_234_567].map(human_count), ["0", "999", "1,000", "1,234,567"]);
         assert_eq!(
-            [0.04, 0.3, 12.34, 99.96, 200.0].map(human_seconds),
-            ["0.04 s", "0.3 s", "12.3 s", "1 min 40 s", "3 min 20 s"]
+            [0.0004, 0.04, 0.3, 12.34, 99.96, 200.0].map(human_seconds),
+            ["0.4 ms", "0.04 s", "0.3 s", "12.3 s", "1 min 40 s", "3 min 20 s"]
         );
         let things = [(1, "block"), (1, "family"), (2, "class"), (3, "family"), (4, "pair")];
         let things = things.map(|(count, what)| human_things(count, what));

@@ -10,6 +10,7 @@ use serde::Serialize;
 use crate::course::Course;
 use crate::findings::{ChallengeTally, Counted, Findings, Group, HeldBackTally, Tally};
 use crate::interval::Proportion;
+use crate::library::costs::FailedCalls;
 use crate::library::folder::Changes;
 use crate::quantity::{human_bytes, human_count, human_seconds, human_things};
 use crate::table::{Align, FAINT, HEADING, STRONG, Table};
@@ -22,6 +23,8 @@ pub struct Summary {
     pub up_to_date: bool,
     /// Sources that could not be fetched, with the reason.
     pub missing_sources: Vec<MissingSource>,
+    /// Calls of plugins that gave no result: what they were about is missing.
+    pub failed_calls: Vec<FailedCalls>,
     pub findings: Findings,
     pub course: Course,
     pub library: PathBuf,
@@ -80,7 +83,8 @@ impl Summary {
         for sentence in findings.held_back.iter().flat_map(held_back) {
             let _ = writeln!(text, "  {strong}{sentence}{strong:#}");
         }
-        let _ = writeln!(text, "  {} were executed with every name resolved", human_count(total.complete));
+        let verb = if total.complete == 1 { "was" } else { "were" };
+        let _ = writeln!(text, "  {} {verb} executed with every name resolved", human_count(total.complete));
         if findings.without_arguments > 0 {
             let _ = writeln!(
                 text,
@@ -124,6 +128,9 @@ impl Summary {
         }
         for source in &self.missing_sources {
             let _ = writeln!(text, "  {strong}The source {} is missing:{strong:#} {}", source.name, source.reason);
+        }
+        for failed in &self.failed_calls {
+            let _ = writeln!(text, "  {strong}The plugin {failed}{strong:#}");
         }
     }
 
@@ -380,6 +387,13 @@ mod tests {
             corpus: "quickstart".to_owned(),
             up_to_date: false,
             missing_sources: vec![MissingSource { name: "gone".to_owned(), reason: "it does not exist".to_owned() }],
+            failed_calls: vec![FailedCalls {
+                plugin: "emit-x".to_owned(),
+                version: "0.1.0".to_owned(),
+                stage: "emit".to_owned(),
+                failed: 1,
+                calls: 3,
+            }],
             findings: Findings::of(&crate::findings::tests::library(), Level::Execute),
             course: Course {
                 stages: vec![

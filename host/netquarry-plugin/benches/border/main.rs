@@ -68,7 +68,7 @@ fn run(folder: Option<&Path>, library: Option<&Path>) {
     if let Some(seconds) = library.and_then(run_seconds) {
         let more: f64 = costs.iter().map(|cost| cost.wasm - cost.native).sum();
         println!(
-            "\nThe library's run took {seconds:.2} CPU seconds, of which {:.2}% is the border",
+            "\nThe library's run took {seconds:.2} CPU seconds, of which {:.2}% is what plugins take beyond native code",
             1e2 * more / seconds
         );
     }

@@ -44,28 +44,28 @@ pub enum Command {
     /// Show a block of the library: code, closure, verdict, provenance.
     Show(ShowArguments),
     /// Reports about a library: what to mend next.
-    #[command(subcommand)]
+    #[command(subcommand, after_help = examples::REPORT)]
     Report(ReportCommand),
     /// Measure the quality of a library against the sources that it was made of.
     Audit(AuditArguments),
     /// Hand a library on: as a table, a dataset, a bill of materials.
-    #[command(subcommand)]
+    #[command(subcommand, after_help = examples::EXPORT)]
     Export(ExportCommand),
     /// Hold an implementation that was written from a spec to it, and make a model of it.
     Register(RegisterArguments),
     /// Check a library, or what was exported of it, against its own records and digests.
     Verify(VerifyArguments),
     /// Deduplicate a folder of models.
-    #[command(subcommand)]
+    #[command(subcommand, after_help = examples::DEDUPLICATE)]
     Dedup(DedupCommand),
     /// The corpora: shipped ones, one in full, the schema of the files.
-    #[command(subcommand)]
+    #[command(subcommand, after_help = examples::CORPUS)]
     Corpus(CorpusCommand),
     /// Write, build, test and compare plugins, and list those that a run uses.
-    #[command(subcommand)]
+    #[command(subcommand, after_help = examples::PLUGINS)]
     Plugin(PluginCommand),
     /// Check `netquarry.toml`, or print what may stand in it.
-    #[command(subcommand)]
+    #[command(subcommand, after_help = examples::CONFIG)]
     Config(ConfigCommand),
     /// The Python environment that blocks are validated in.
     Env(EnvArguments),

@@ -65,6 +65,23 @@ Examples:
   netquarry show library/blocks/DropPath.py
   netquarry show DropPath --out library --format json";
 
+pub(super) const REPORT: &str = "\
+Examples:
+  netquarry report failures                        What stands in the way of the most blocks of out/
+  netquarry report costs                           What plugins took when it was made";
+
+pub(super) const EXPORT: &str = "\
+Examples:
+  netquarry export parquet --out blocks.parquet    The blocks of the library in out/
+  netquarry export dataset --out dataset
+  netquarry export sbom > library.cdx.json";
+
+pub(super) const DEDUPLICATE: &str = "\
+Examples:
+  netquarry dedup run --set dedup-lexical.threshold=0.85    What would change in the library in out/
+  netquarry dedup explain first.py second.py
+  netquarry dedup sweep                            How many blocks of out/ stay, by both thresholds";
+
 pub(super) const DEDUP: &str = "\
 Examples:
   netquarry dedup run --set dedup-lexical.threshold=0.85    What would change in the library in out/
@@ -92,6 +109,14 @@ Examples:
   netquarry corpus show quickstart > my-corpus.json
   netquarry corpus schema";
 
+pub(super) const PLUGINS: &str = "\
+Examples:
+  netquarry plugin list                            Those that a run asks, in order
+  netquarry plugin new shim-acme --kind repo-shim --language python
+  netquarry plugin test shim-acme
+  netquarry plugin publish shim-acme --registry registry --license MIT --repository .
+  netquarry plugin add shim-acme";
+
 pub(super) const PLUGIN: &str = "\
 Examples:
   netquarry plugin list
@@ -116,6 +141,11 @@ pub(super) const COMPLETIONS: &str = "\
 Examples:
   netquarry completions bash > ~/.local/share/bash-completion/completions/netquarry
   netquarry completions fish > ~/.config/fish/completions/netquarry.fish";
+
+pub(super) const CONFIG: &str = "\
+Examples:
+  netquarry config check
+  netquarry config schema > netquarry.schema.json";
 
 pub(super) const CONFIG_CHECK: &str = "\
 Examples:

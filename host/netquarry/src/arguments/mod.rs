@@ -64,7 +64,7 @@ pub struct GlobalArguments {
     #[arg(long, global = true, value_enum, default_value_t)]
     pub format: Format,
 
-    /// Print errors only.
+    /// Print errors, and of commands that show something what they show.
     #[arg(long, short, global = true, conflicts_with = "verbose")]
     pub quiet: bool,
 
@@ -112,10 +112,8 @@ mod tests {
     #[test]
     fn every_command_has_examples() {
         fn check(command: &clap::Command) {
-            if !command.has_subcommands() {
-                let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-                assert!(examples.contains("Examples:\n  netquarry "), "{} has no examples", command.get_name());
-            }
+            let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(examples.contains("Examples:\n  netquarry "), "{} has no examples", command.get_name());
             command.get_subcommands().for_each(check);
         }
         check(&Arguments::command());

@@ -86,7 +86,7 @@ fn of_trial(Tried { origin, name, outcome }: &Tried, target: &Path) -> Option<Fi
             format!("it gives something else than is expected, at {}", differences[0].pointer),
             format!("see `{test}`, and mend the plugin or keep the output with --bless"),
         ),
-        Outcome::Unseen => {
+        Outcome::Unseen { .. } => {
             ("nobody has looked at its output".to_owned(), format!("look at it, and keep it with `{test} --bless`"))
         }
         Outcome::Unsteady { differences } => (

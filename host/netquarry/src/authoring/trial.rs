@@ -18,7 +18,9 @@ pub enum Outcome {
         differences: Vec<Difference>,
     },
     /// Nobody has looked at the output yet.
-    Unseen,
+    Unseen {
+        output: Value,
+    },
     /// It was written down as what is expected.
     Blessed,
     /// A second run gave something else.
@@ -59,7 +61,7 @@ pub fn cases(plugin: &Plugin, cases: &[NamedCase], bless: bool) -> Result<Vec<Tr
         };
         let outcome = match steady(plugin, &named.case) {
             Ok(run) => match judged(&named.case.output, &run) {
-                Outcome::Different { .. } | Outcome::Unseen if bless => {
+                Outcome::Different { .. } | Outcome::Unseen { .. } if bless => {
                     named.bless(run.output)?;
                     Outcome::Blessed
                 }
@@ -104,7 +106,7 @@ fn judged(expected: &Value, run: &CaseRun) -> Outcome {
     }
     match (defects(run), expected) {
         (failures, _) if !failures.is_empty() => Outcome::Failed { failures },
-        (_, Value::Null) => Outcome::Unseen,
+        (_, Value::Null) => Outcome::Unseen { output: run.output.clone() },
         _ => Outcome::Different { differences: differences(expected, &run.output) },
     }
 }

@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use netquarry_corpus::load;
 use netquarry_plugin::{ConfigureError, Kind, Plugin, PluginHost, first_party};
 use serde_json::{Value, json};
 use toml::Spanned;
@@ -61,7 +62,7 @@ fn problems(settings: &Settings, file: &ConfigurationFile, host: &PluginHost, pl
             (corpus.discovery_rule, corpus.sources.into_iter().map(|source| source.name).collect::<Vec<String>>())
         }
         Err(problem) => {
-            problems.push(place.at(problem, &["corpus".to_owned()], "this one"));
+            problems.push(place.at(problem, &culprit(settings), "this one"));
             (None, settings.source_options.keys().cloned().collect())
         }
     };
@@ -116,6 +117,19 @@ fn problems(settings: &Settings, file: &ConfigurationFile, host: &PluginHost, pl
     problems
 }
 
+/// Where it stands that there is no corpus: at a source of the user's own that the corpus does not have or that is no folder,
+/// or else at the corpus.
+fn culprit(settings: &Settings) -> Vec<String> {
+    let corpus = load::load(&settings.corpus).ok();
+    let is_wrong = |(name, path): &(&String, &PathBuf)| {
+        corpus.as_ref().is_some_and(|corpus| corpus.source(name).is_none() || !path.is_dir())
+    };
+    match settings.sources.iter().find(is_wrong) {
+        Some((name, _)) => vec!["sources".to_owned(), name.clone()],
+        None => vec!["corpus".to_owned()],
+    }
+}
+
 /// What is wrong with the options that a plugin has for single sources.
 fn of_sources(
     settings: &Settings,
@@ -155,9 +169,15 @@ fn refusal(
     let error = configured.err()?;
     Some(match &error {
         ConfigureError::Refused { pointer, .. } => {
-            let mut keys: Vec<String> = keys.iter().map(|key| (*key).to_owned()).collect();
-            keys.extend(pointer.split('/').skip(1).map(|key| key.replace("~1", "/").replace("~0", "~")));
-            place.at(Problem::from(error), &keys, "here")
+            let own = pointer.split('/').skip(1).map(|key| key.replace("~1", "/").replace("~0", "~"));
+            let own: Vec<String> = own.collect();
+            let options = &plugin.description().configuration_schema["properties"];
+            let is_option = own.first().is_none_or(|option| options.get(option).is_some());
+            let keys: Vec<String> = keys.iter().map(|key| (*key).to_owned()).chain(own).collect();
+            match is_option {
+                true => place.at(Problem::from(error), &keys, "here"),
+                false => place.at_key(Problem::from(error), &keys, "here"),
+            }
         }
         ConfigureError::Kind { .. } | ConfigureError::Call(_) => place.at(Problem::from(error), listed, "this one"),
     })
@@ -172,15 +192,32 @@ struct Place<'a> {
 impl Place<'_> {
     /// The problem, pointing at what stands under these keys, or under as many of them as there are.
     fn at(&self, problem: Problem, keys: &[String], label: &str) -> Problem {
-        match DeTable::parse(self.text).ok().and_then(|table| span(&table, keys)) {
+        self.pointing(problem, keys, Part::Said, label)
+    }
+
+    /// Likewise, at the last key: at a name that means nothing, whatever is said of it.
+    fn at_key(&self, problem: Problem, keys: &[String], label: &str) -> Problem {
+        self.pointing(problem, keys, Part::Key, label)
+    }
+
+    fn pointing(&self, problem: Problem, keys: &[String], part: Part, label: &str) -> Problem {
+        match DeTable::parse(self.text).ok().and_then(|table| span(&table, keys, part)) {
             Some(span) => problem.at(self.path, self.text, span, label),
             None => problem,
         }
     }
 }
 
-/// Where the value under `keys` stands; the last one that is there, where not all are.
-fn span(table: &Spanned<DeTable<'_>>, keys: &[String]) -> Option<Range<usize>> {
+/// What of a line is pointed at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Key,
+    /// The value, which says more than its key; but the key of a table, which may be long.
+    Said,
+}
+
+/// Where `keys` lead to, or as many of them as there are.
+fn span(table: &Spanned<DeTable<'_>>, keys: &[String], part: Part) -> Option<Range<usize>> {
     let (first, mut rest) = keys.split_first()?;
     let (key, mut value) = table.get_ref().get_key_value(first.as_str())?;
     let mut span = key.span();
@@ -196,10 +233,9 @@ fn span(table: &Spanned<DeTable<'_>>, keys: &[String]) -> Option<Range<usize>> {
         let Some((found, below)) = next else { break };
         (span, value, rest) = (found, below, further);
     }
-    // A value says more than its key, but for a table, which may be long.
-    Some(match value.get_ref() {
-        DeValue::Table(_) => span,
-        _ => value.span(),
+    Some(match (part, value.get_ref()) {
+        (Part::Key, _) | (Part::Said, DeValue::Table(_)) => span,
+        (Part::Said, _) => value.span(),
     })
 }
 
@@ -232,14 +268,16 @@ mod tests {
         let text =
             "corpus = \"x\"\n[plugins]\nshims = [\"shim-timm\", \"shim-tmm\"]\n[plugin.dedup-lexical]\nthreshold = 7\n";
         let table = DeTable::parse(text).expect("it is TOML");
-        let pointed = |keys: &[&str]| {
+        let part_pointed = |keys: &[&str], part| {
             let keys: Vec<String> = keys.iter().map(|key| (*key).to_owned()).collect();
-            span(&table, &keys).map(|span| &text[span])
+            span(&table, &keys, part).map(|span| &text[span])
         };
+        let pointed = |keys: &[&str]| part_pointed(keys, Part::Said);
         assert_eq!(pointed(&["plugins", "shims", "1"]), Some("\"shim-tmm\""));
         assert_eq!(pointed(&["plugin", "dedup-lexical", "threshold"]), Some("7"));
         assert_eq!(pointed(&["plugin", "dedup-lexical", "treshold"]), Some("dedup-lexical"));
         assert_eq!(pointed(&["plugin", "dedup-exact"]), Some("plugin"));
         assert_eq!(pointed(&["nothing"]), None);
+        assert_eq!(part_pointed(&["plugin", "dedup-lexical", "threshold"], Part::Key), Some("threshold"));
     }
 }

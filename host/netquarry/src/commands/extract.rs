@@ -5,13 +5,14 @@ use netquarry_corpus::load;
 use serde::Serialize;
 
 use super::listing::{held_back, why};
-use super::{Ending, command_line};
+use super::{Ending, command_line, tell_failed_calls};
 use crate::arguments::ExtractArguments;
 use crate::configuration::Settings;
 use crate::console::{Console, Format};
 use crate::driver::context::Context;
 use crate::driver::extract::{self, Ambiguity, AmbiguousName, Extracted, UnknownName};
 use crate::findings::{is_promoted, level_name};
+use crate::library::costs::FailedCalls;
 use crate::library::manifest;
 use crate::problem::Problem;
 use crate::table::{Align, Table};
@@ -21,6 +22,7 @@ struct Answer<'a> {
     extracted: &'a [BlockRecord],
     ambiguous: &'a [AmbiguousName],
     unknown: &'a [UnknownName],
+    failed_calls: &'a [FailedCalls],
 }
 
 pub(super) fn extract(arguments: &ExtractArguments, settings: &Settings, console: &Console) -> Result<Ending, Problem> {
@@ -41,11 +43,13 @@ pub(super) fn extract(arguments: &ExtractArguments, settings: &Settings, console
             extracted: &extracted.records,
             ambiguous: &extracted.ambiguous,
             unknown: &extracted.unknown,
+            failed_calls: &extracted.failed_calls,
         })?,
         Format::Human => print(&extracted, settings, console)?,
     }
-    let Extracted { records, ambiguous, unknown, missing_sources } = &extracted;
-    if !ambiguous.is_empty() || !unknown.is_empty() || *missing_sources > 0 {
+    let Extracted { records, ambiguous, unknown, missing_sources, failed_calls } = &extracted;
+    tell_failed_calls(failed_calls, console);
+    if !ambiguous.is_empty() || !unknown.is_empty() || *missing_sources > 0 || !failed_calls.is_empty() {
         Ok(Ending::Incomplete)
     } else if records.iter().any(|record| !is_promoted(record, settings.gate)) {
         Ok(Ending::Findings)

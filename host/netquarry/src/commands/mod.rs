@@ -34,6 +34,7 @@ use crate::console::{Console, Verbosity};
 use crate::course::Stage;
 use crate::driver::fetch;
 use crate::interrupt;
+use crate::library::costs::FailedCalls;
 use crate::library::run_record::{CorpusOrigin, RunRecord};
 use crate::problem::Problem;
 
@@ -190,6 +191,19 @@ fn as_the_library_was_made(mut settings: Settings) -> Result<Settings, Problem> 
         settings.plugins.emit = manner.emitters;
     }
     Ok(settings)
+}
+
+/// Calls of plugins that failed make the exit status 2, so they are told however quiet the program is.
+fn tell_failed_calls(failed: &[FailedCalls], console: &Console) {
+    if failed.is_empty() {
+        return;
+    }
+    let each: Vec<String> = failed.iter().map(ToString::to_string).collect();
+    console.error(
+        &Problem::new("Not all that plugins were asked for is there")
+            .because(each.join("; "))
+            .help("--keep-failed-calls DIR keeps such calls, and `netquarry plugin replay` makes one again"),
+    );
 }
 
 /// The command line without the program's name, for the record.

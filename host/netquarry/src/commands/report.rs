@@ -8,7 +8,9 @@ use serde::Serialize;
 use super::Ending;
 use crate::console::{Console, Format};
 use crate::explain::{Example, FailureGroup, Groups, OpenQuestions, UndecidedGroup};
+use crate::library::costs::FailedCalls;
 use crate::library::manifest;
+use crate::library::run_record::RunRecord;
 use crate::problem::Problem;
 use crate::quantity::{human_count, human_things};
 use crate::table::{FAINT, HEADING, STRONG};
@@ -23,6 +25,8 @@ struct FailureReport {
     latent: Vec<FailureGroup>,
     /// Blocks that did not fail and of which yet not everything is known that was asked.
     undecided: Vec<UndecidedGroup>,
+    /// Calls of plugins that gave no result when the library was made.
+    failed_calls: Vec<FailedCalls>,
 }
 
 /// Prints at most `limit` groups for people; programs get all.
@@ -38,7 +42,9 @@ pub(super) fn failures(library: &Path, limit: usize, console: &Console) -> Resul
         undecided.add(&record);
     }
     let (groups, latent, undecided) = (groups.sorted(), latent.sorted(), undecided.sorted());
-    let report = FailureReport { candidates, failed, groups, latent, undecided };
+    let run = RunRecord::read(library)?;
+    let failed_calls = run.map(|run| FailedCalls::among(&run.costs)).unwrap_or_default();
+    let report = FailureReport { candidates, failed, groups, latent, undecided, failed_calls };
     match console.format {
         Format::Json => console.print_json(&report)?,
         Format::Human => console.print(&human(&report, limit, console))?,
@@ -54,6 +60,9 @@ fn human(report: &FailureReport, limit: usize, console: &Console) -> String {
         human_things(report.candidates, "candidate"),
         human_things(report.groups.len(), "reason")
     );
+    for failed in &report.failed_calls {
+        let _ = writeln!(text, "{strong}The plugin {failed}{strong:#}");
+    }
     for group in report.groups.iter().take(limit) {
         text.push_str(&section(group, console));
     }

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use super::{Ending, command_line};
+use super::{Ending, command_line, tell_failed_calls};
 use crate::configuration::Settings;
-use crate::console::{Console, Format};
+use crate::console::{Console, Format, Verbosity};
 use crate::driver::context::Context;
 use crate::driver::run;
 use crate::library::run_record::RunRecord;
@@ -15,9 +15,13 @@ use crate::summary::Summary;
 pub(super) fn run(settings: &Settings, console: &Console) -> Result<Ending, Problem> {
     let context = Context::open(settings, console)?;
     let summary = run::run(&context, command_line())?;
-    match console.format {
-        Format::Json => console.print_json(&summary)?,
-        Format::Human => console.print(&summary.human(|style| console.out_style(style), console.out_width()))?,
+    match (console.format, console.verbosity) {
+        (Format::Json, _) => console.print_json(&summary)?,
+        // The library is what was asked for; what there is to say of it was said for people.
+        (Format::Human, Verbosity::Quiet) => {}
+        (Format::Human, Verbosity::Normal) => {
+            console.print(&summary.human(|style| console.out_style(style), console.out_width()))?;
+        }
     }
     Ok(ending(&summary, settings, console))
 }
@@ -54,10 +58,11 @@ pub(super) fn emit(settings: &Settings, console: &Console) -> Result<Ending, Pro
 /// A gate that somebody asked for makes blocks below it findings, and so are blocks about whose licence nobody has
 /// decided. Those that the user denies are as they should be.
 fn ending(summary: &Summary, settings: &Settings, console: &Console) -> Ending {
+    tell_failed_calls(&summary.failed_calls, console);
     let total = &summary.findings.total;
     let below = total.candidates - total.promoted - total.held_back;
     let asked = summary.findings.held_back.as_ref().map_or(0, |held_back| held_back.asked);
-    if !summary.missing_sources.is_empty() {
+    if !summary.missing_sources.is_empty() || !summary.failed_calls.is_empty() {
         return Ending::Incomplete;
     }
     if settings.gate_was_asked_for && below > 0 {

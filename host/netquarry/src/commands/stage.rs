@@ -1,17 +1,19 @@
 //! The commands that run the pipeline up to one stage and list what came out of it.
 
-use super::Ending;
 use super::listing::{
     bundle_rows, candidate_rows, closure_rows, duplicate_rows, fetched_rows, list, list_index, verdict_rows,
 };
+use super::{Ending, tell_failed_calls};
 use crate::configuration::Settings;
 use crate::console::Console;
 use crate::course::Stage;
 use crate::driver::context::Context;
+use crate::driver::fetch::Fetched;
 use crate::driver::plugins::Plugins;
 use crate::driver::python::Python;
 use crate::driver::{self, fetch, records, resolve, shims, validate};
 use crate::findings::Findings;
+use crate::library::costs::{self, FailedCalls};
 use crate::problem::Problem;
 
 /// Runs the stages up to and including `stage`, which is one before the emission, and prints its results.
@@ -33,23 +35,39 @@ pub(super) fn up_to(stage: Stage, settings: &Settings, console: &Console) -> Res
         let indexed = driver::index::index(&context, &fetched, &driver::kept_imports(&context, &fetched))?;
         return list_index(console, &indexed, ending);
     };
-    let (indexed, found) = driver::discovered(&context, &fetched, &plugins)?;
+    let ending = blocks(stage, &context, &plugins, python, &fetched, ending)?;
+    let failed = FailedCalls::among(&costs::measured(&plugins.meter));
+    tell_failed_calls(&failed, console);
+    Ok(if failed.is_empty() { ending } else { Ending::Incomplete })
+}
+
+/// Goes on from the sources to the blocks. `ending` is how the stages before ended.
+fn blocks(
+    stage: Stage,
+    context: &Context<'_>,
+    plugins: &Plugins,
+    python: Option<Python>,
+    fetched: &Fetched,
+    ending: Ending,
+) -> Result<Ending, Problem> {
+    let (settings, console) = (context.settings, context.console);
+    let (indexed, found) = driver::discovered(context, fetched, plugins)?;
     if stage == Stage::Discover {
         return list(console, &candidate_rows(&found.candidates), ending);
     }
     if stage == Stage::Resolve {
-        let (rules, failures) = shims::rules(&plugins, &indexed);
-        let resolved = resolve::resolve(&context, &indexed, &rules, &found.candidates)?;
+        let (rules, failures) = shims::rules(plugins, &indexed);
+        let resolved = resolve::resolve(context, &indexed, &rules, &found.candidates)?;
         failures.report(console);
         return list(console, &closure_rows(&found.candidates, &resolved.closures), ending);
     }
-    let made = driver::made(&context, &fetched, &plugins, indexed, found)?;
+    let made = driver::made(context, fetched, plugins, indexed, found)?;
     let Some(python) = python else {
         return list(console, &bundle_rows(&made), ending);
     };
     let environment = python.wait(console)?;
-    let validated = validate::validate(&context, &environment, &fetched.sources, &made)?;
-    let mut records = driver::records(&context, &made, &validated);
+    let validated = validate::validate(context, &environment, &fetched.sources, &made)?;
+    let mut records = driver::records(context, &made, &validated);
     let findings = Findings::of(records.small(), settings.gate);
     let below = findings.total.promoted + findings.total.held_back < findings.total.candidates;
     let is_asked = findings.held_back.is_some_and(|held_back| held_back.asked > 0);
@@ -60,8 +78,8 @@ pub(super) fn up_to(stage: Stage, settings: &Settings, console: &Console) -> Res
     if stage == Stage::Validate {
         return list(console, &verdict_rows(records.small()), ending);
     }
-    let contenders = driver::contenders(&context, &made, &records);
-    let curated = driver::curated(&context, &plugins, &contenders)?;
+    let contenders = driver::contenders(context, &made, &records);
+    let curated = driver::curated(context, plugins, &contenders)?;
     records::decide(records.small_mut(), &curated.decisions());
     context.spool.check()?;
     list(console, &duplicate_rows(records.small()), ending)

@@ -13,6 +13,7 @@ use super::plugins::Plugins;
 use super::python::Python;
 use super::{fetch, select, validate};
 use crate::course::{Clock, Stage, Stopwatch};
+use crate::library::costs::{self, FailedCalls};
 use crate::library::folder::OutputFolder;
 use crate::library::manifest;
 use crate::library::records::Records;
@@ -35,6 +36,7 @@ pub struct Extracted {
     pub ambiguous: Vec<AmbiguousName>,
     pub unknown: Vec<UnknownName>,
     pub missing_sources: usize,
+    pub failed_calls: Vec<FailedCalls>,
 }
 
 /// A name that several blocks bear, the likeliest first.
@@ -72,6 +74,7 @@ pub fn extract(
         ambiguous: chosen.ambiguous,
         unknown: chosen.unknown,
         missing_sources: fetched.missing.len(),
+        failed_calls: Vec::new(),
     };
     if chosen.candidates.is_empty() {
         return Ok(extracted);
@@ -96,6 +99,8 @@ pub fn extract(
     let (files, _) = super::files(context, &fetched, &plugins, &environment, &records, &texts)?;
     made.stages.extend([validated.course, emitting.stop("file", files.len(), 0)]);
     let record = RunRecord::begin(arguments, settings.threads);
+    let costs = costs::measured(&plugins.meter);
+    extracted.failed_calls = FailedCalls::among(&costs);
     let earlier = folder.run_record().map(|earlier| (earlier.extracted, earlier.origin, earlier.manner));
     let (earlier, origin, manner) = earlier.unwrap_or_default();
     let new = extracted.records.iter().map(|record| record.block.clone());
@@ -113,6 +118,7 @@ pub fn extract(
         installed: super::installed(&records),
         sandbox: super::protections(&records),
         tier: super::tier(&records),
+        costs,
         ..record
     };
     folder.write(&files, record)?;

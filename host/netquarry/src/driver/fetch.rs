@@ -88,7 +88,12 @@ pub fn fetch(context: &Context<'_>, corpus: Corpus) -> Result<Fetched, Problem> 
     let (mut sources, mut missing) = (Vec::new(), Vec::new());
     for (spec, result) in specs.into_iter().zip(results) {
         match result {
-            Ok(snapshot) => sources.push(FetchedSource { spec, snapshot: Arc::new(snapshot) }),
+            Ok(snapshot) => {
+                if snapshot.files.is_empty() {
+                    context.console.caution(&format!("The source `{}` has no Python file", spec.name));
+                }
+                sources.push(FetchedSource { spec, snapshot: Arc::new(snapshot) });
+            }
             Err(error) => {
                 let problem = Problem::from(&error);
                 if corpus.sources.len() == 1 {

@@ -46,6 +46,7 @@ impl Plugins {
         let host = host(settings)?;
         let order = &settings.plugins;
         let discovery = discovery_order(settings, asked_by_corpus);
+        refuse_options_of_no_plugin(settings, &discovery)?;
         warn_about_unused_options(settings, &discovery, console);
         if is_cold(settings) {
             let count = discovery.len() + order.shims.len() + order.dedup.len() + order.emit.len();
@@ -82,6 +83,7 @@ impl Plugins {
     /// The deduplication strategies alone.
     pub fn load_dedup(settings: &Settings) -> Result<Vec<DedupStrategy>, Problem> {
         registries::hold_to_lock(settings)?;
+        refuse_options_of_no_plugin(settings, &settings.plugins.discover)?;
         let host = host(settings)?;
         let names = settings.plugins.dedup.iter();
         let strategies = names.map(|name| strategy(settings, &load(settings, &host, name)?.granted(settings)?));
@@ -260,6 +262,25 @@ pub fn asked_once(named: &NamedPlugin, source: &str) -> Problem {
         .help("discovery rules and emitters can have options for one source")
 }
 
+/// Options that the command line gives are for a plugin that there is: one of the program, or one that is ordered or pinned.
+/// A component goes by its own name too, which nobody knows before it is loaded.
+fn refuse_options_of_no_plugin(settings: &Settings, discovery: &[String]) -> Result<(), Problem> {
+    if settings.plugins_set.is_empty() {
+        return Ok(());
+    }
+    let ordered: BTreeSet<&String> = settings.plugins.names().chain(discovery).collect();
+    if ordered.iter().any(|name| name.ends_with(".wasm")) {
+        return Ok(());
+    }
+    let lock = registries::lock(settings)?;
+    let is_known = |name: &String| {
+        let is_of_program = first_party().iter().any(|component| component.name == *name);
+        is_of_program || ordered.contains(name) || lock.get(name).is_some()
+    };
+    let stray = settings.plugins_set.iter().find(|name| !is_known(name));
+    stray.map_or(Ok(()), |name| Err(unknown(name).because("--set gives it an option")))
+}
+
 fn warn_about_unused_options(settings: &Settings, discovery: &[String], console: &Console) {
     let order = &settings.plugins;
     let used = [discovery, &order.shims, &order.dedup, &order.emit].into_iter().flatten().map(String::as_str);
@@ -286,8 +307,11 @@ fn warn_about_options_beside(used: &BTreeSet<&str>, settings: &Settings, console
             .max_by(|left, right| strsim::jaro_winkler(left, name).total_cmp(&strsim::jaro_winkler(right, name)));
         let guess = nearest.filter(|nearest| strsim::jaro_winkler(nearest, name) > 0.85);
         let guess = guess.map(|nearest| format!("; did you mean `{nearest}`?")).unwrap_or_default();
-        let table = table.join(".");
-        console.caution(&format!("[{table}] has options for a plugin that this run does not use{guess}"));
+        let what = match settings.plugins_set.contains(name) {
+            true => format!("--set gives an option to `{name}`, a plugin that this run does not use"),
+            false => format!("[{}] has options for a plugin that this run does not use", table.join(".")),
+        };
+        console.caution(&format!("{what}{guess}"));
     }
 }
 

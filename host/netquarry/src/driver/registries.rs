@@ -22,6 +22,11 @@ pub fn lock_path(settings: &Settings) -> PathBuf {
     settings.project_dir.join(lock::FILE_NAME)
 }
 
+/// The lock of a project; an empty one where it has none.
+pub fn lock(settings: &Settings) -> Result<Lock, Problem> {
+    Ok(Lock::read(&lock_path(settings))?)
+}
+
 /// All registries of a project, the first-party one last.
 pub fn catalog<'a>(settings: &Settings, notify: Notify<'a>) -> Result<Catalog<'a>, Problem> {
     let registries = Registries::new(&settings.registries, &settings.project_dir)?;
@@ -31,7 +36,7 @@ pub fn catalog<'a>(settings: &Settings, notify: Notify<'a>) -> Result<Catalog<'a
 
 /// The plugin that the lock pins under this name; nothing where it pins none.
 pub fn locked(settings: &Settings, host: &PluginHost, name: &str) -> Result<Option<Plugin>, Problem> {
-    let lock = Lock::read(&lock_path(settings))?;
+    let lock = lock(settings)?;
     let Some(locked) = lock.get(name) else { return Ok(None) };
     let notify = |notice: &Notice| tracing::warn!("{notice}");
     let component = catalog(settings, &notify)?.fetch_locked(locked)?;

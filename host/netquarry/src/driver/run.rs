@@ -15,11 +15,12 @@ use crate::arguments::IndexChoice;
 use crate::course::{Clock, Course, Stage, Stopwatch};
 use crate::environment::Environment;
 use crate::findings::{Findings, is_removed};
+use crate::library::costs::{self, FailedCalls, PluginCost};
 use crate::library::folder::{Changes, OutputFolder};
+use crate::library::manifest;
 use crate::library::records::Details;
 use crate::library::reproduction::Results;
 use crate::library::run_record::{Contents, Manner, RunRecord, State, now};
-use crate::library::{costs, manifest};
 use crate::problem::Problem;
 use crate::quantity::human_things;
 use crate::summary::{Summary, places};
@@ -68,7 +69,7 @@ fn up_to_date(context: &Context<'_>, folder: &OutputFolder, start: &Start) -> Re
         Some(record) => {
             let findings = Findings::of(&small_records(folder.path())?, settings.gate);
             let changes = Changes { unchanged: record.files.len(), ..Changes::default() };
-            let summary = summary(context, &start.fetched, findings, record.course, changes);
+            let summary = summary(context, &start.fetched, findings, record.course, &record.costs, changes);
             Ok(Some(Summary { up_to_date: true, ..summary }))
         }
         None => Ok(None),
@@ -93,6 +94,7 @@ fn afresh(
     record: RunRecord,
     clock: &Clock,
 ) -> Result<Summary, Problem> {
+    tell_replaced(context, folder, &record);
     folder.begin(&record)?;
     let Start { plugins, python, fetched } = start;
     let settings = context.settings;
@@ -117,6 +119,7 @@ fn afresh(
     let (files, findings) = files(context, &fetched, &plugins, &environment, &records, &texts)?;
     stages.extend([validated.course, curated.course, emitting.stop("file", files.len(), 0)]);
     let course = clock.course(stages, validated.workers);
+    let costs = costs::measured(&plugins.meter);
     let record = RunRecord {
         state: State::Finished,
         // What could not be had may be there the next time: an equal run then is not in vain.
@@ -133,11 +136,25 @@ fn afresh(
         course: course.clone(),
         ingredients: Some(key::ingredients(settings, &fetched, &plugins)?),
         results: Some(Results::of(records.whole(), &files)?),
-        costs: costs::measured(&plugins.meter),
+        costs: costs.clone(),
         ..record
     };
     let changes = folder.write(&files, record)?;
-    Ok(summary(context, &fetched, findings, course, changes))
+    Ok(summary(context, &fetched, findings, course, &costs, changes))
+}
+
+/// A library of another corpus goes: whoever wanted both needs a second folder.
+fn tell_replaced(context: &Context<'_>, folder: &OutputFolder, record: &RunRecord) {
+    let Some(now) = &record.origin else { return };
+    let earlier = folder.run_record().and_then(|earlier| earlier.origin).map(|origin| origin.seen_from(&now.folder));
+    if let Some(earlier) = earlier.filter(|earlier| earlier.corpus != now.corpus) {
+        context.console.caution(&format!(
+            "`{}` holds a library of the corpus {}, which one of {} replaces; --out names another folder",
+            folder.path().display(),
+            earlier.corpus,
+            now.corpus
+        ));
+    }
 }
 
 /// Blocks that `extract` had added go where a whole run does not keep them; that is no secret.
@@ -166,12 +183,20 @@ fn key(
     Ok(key::key(settings, fetched, &plugins.identities(), &environment.digest(), &validation))
 }
 
-fn summary(context: &Context<'_>, fetched: &Fetched, findings: Findings, course: Course, changes: Changes) -> Summary {
+fn summary(
+    context: &Context<'_>,
+    fetched: &Fetched,
+    findings: Findings,
+    course: Course,
+    costs: &[PluginCost],
+    changes: Changes,
+) -> Summary {
     let [library, manifest, report] = places(&context.settings.out);
     Summary {
         corpus: fetched.corpus.name.clone(),
         up_to_date: false,
         missing_sources: fetched.missing.clone(),
+        failed_calls: FailedCalls::among(costs),
         findings,
         course,
         library,

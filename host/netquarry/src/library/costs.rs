@@ -1,7 +1,11 @@
 //! What plugins cost in a run, as `run.json` keeps it.
 
+use std::fmt;
+
 use netquarry_plugin::{CostEntry, Meter};
 use serde::{Deserialize, Serialize};
+
+use crate::quantity::human_count;
 
 /// Costs of one plugin at one kind of work on one source.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -44,6 +48,45 @@ impl From<CostEntry> for PluginCost {
     }
 }
 
+/// Calls of one plugin at one kind of work that gave no result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FailedCalls {
+    pub plugin: String,
+    pub version: String,
+    /// As in [`PluginCost::stage`].
+    pub stage: String,
+    pub failed: u64,
+    /// All of them, those that gave a result too.
+    pub calls: u64,
+}
+
+impl FailedCalls {
+    /// Those among these costs, in the order of plugins and stages.
+    pub fn among(costs: &[PluginCost]) -> Vec<Self> {
+        let failed = of_all_sources(costs).into_iter().filter(|cost| cost.failed > 0);
+        let failed = failed.map(|PluginCost { plugin, version, stage, failed, calls, .. }| Self {
+            plugin,
+            version,
+            stage,
+            failed,
+            calls,
+        });
+        failed.collect()
+    }
+}
+
+impl fmt::Display for FailedCalls {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { plugin, version, stage, failed, calls } = self;
+        let count = |count: u64| human_count(usize::try_from(count).unwrap_or(usize::MAX));
+        let which = match calls {
+            1 => "its only call".to_owned(),
+            _ => format!("{} of {} calls", count(*failed), count(*calls)),
+        };
+        write!(formatter, "{plugin} {version} failed in {which} ({stage})")
+    }
+}
+
 /// Those of all calls that a host has made so far, but for what it asked of components before it knew their names.
 pub fn measured(meter: &Meter) -> Vec<PluginCost> {
     meter.entries().into_iter().filter(|entry| entry.plugin.is_named()).map(PluginCost::from).collect()
@@ -73,9 +116,8 @@ pub fn of_all_sources(costs: &[PluginCost]) -> Vec<PluginCost> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn sources_are_joined_by_plugin_and_stage() {
-        let cost = |stage: &str, source: &str, fuel, peak_memory| PluginCost {
+    fn one_call(stage: &str, source: &str) -> PluginCost {
+        PluginCost {
             plugin: "emit-x".to_owned(),
             version: "0.1.0".to_owned(),
             sha256: "0".repeat(64),
@@ -83,14 +125,31 @@ mod tests {
             source: source.to_owned(),
             calls: 1,
             failed: 0,
-            fuel,
+            fuel: 1,
             seconds: 0.5,
-            peak_memory,
+            peak_memory: 1,
             host_calls: 2,
-        };
+        }
+    }
+
+    #[test]
+    fn sources_are_joined_by_plugin_and_stage() {
+        let cost =
+            |stage: &str, source: &str, fuel, peak_memory| PluginCost { fuel, peak_memory, ..one_call(stage, source) };
         let joined =
             of_all_sources(&[cost("configure", "", 1, 1), cost("emit", "timm", 5, 9), cost("emit", "torch", 7, 8)]);
         let expected = PluginCost { calls: 2, seconds: 1.0, host_calls: 4, ..cost("emit", "", 12, 9) };
         assert_eq!(joined, [cost("configure", "", 1, 1), expected]);
+    }
+
+    #[test]
+    fn calls_that_failed_are_told_by_plugin_and_work() {
+        let cost = |stage: &str, source: &str, failed, calls| PluginCost { failed, calls, ..one_call(stage, source) };
+        let costs = [cost("emit", "timm", 2, 1_000), cost("emit", "torch", 0, 63), cost("index", "", 1, 1)];
+        let told: Vec<String> = FailedCalls::among(&costs).iter().map(ToString::to_string).collect();
+        let expected =
+            ["emit-x 0.1.0 failed in 2 of 1,063 calls (emit)", "emit-x 0.1.0 failed in its only call (index)"];
+        assert_eq!(told, expected);
+        assert!(FailedCalls::among(&costs[1..2]).is_empty());
     }
 }

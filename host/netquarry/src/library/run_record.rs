@@ -119,7 +119,7 @@ impl CorpusOrigin {
 
     /// With paths that are good in another working folder. In the same one they stay as they are, for records name local
     /// sources by them.
-    fn seen_from(self, folder: &Path) -> Self {
+    pub fn seen_from(self, folder: &Path) -> Self {
         if self.folder == folder {
             return self;
         }

@@ -253,7 +253,7 @@ fn tell(changes: &Changes, console: &Console) -> Result<(), Problem> {
         Format::Human => console.print(&changes.human(console))?,
     }
     if !changes.applied && !changes.is_empty() {
-        console.status("Unchanged", "the library is as it was: --apply makes these changes");
+        console.status("Shown", "what would change: --apply changes the library so");
     }
     if let Some(lines) = changes.configuration.as_deref().filter(|_| changes.applied) {
         console.caution(&format!(

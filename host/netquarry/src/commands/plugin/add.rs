@@ -1,5 +1,7 @@
 //! `netquarry plugin add`, `remove` and `update`: what the project has pinned.
 
+use std::collections::BTreeMap;
+
 use netquarry_plugin::Permission;
 use netquarry_registry::agreement::{Change, Difference};
 use netquarry_registry::lock::LockedPlugin;
@@ -23,7 +25,7 @@ pub(super) fn add(arguments: &PluginAddArguments, settings: &Settings, console: 
     let notify = shelf::told(console);
     let catalog = registries::catalog(settings, &notify)?;
     let mut resolved = catalog.resolve(&arguments.plugin)?;
-    let mut lock = shelf::lock(settings)?;
+    let mut lock = registries::lock(settings)?;
     if let Some(before) = lock.get(&resolved.name) {
         resolved = unchanged(resolved, before)?;
     }
@@ -78,7 +80,7 @@ fn told(locked: &LockedPlugin) -> String {
 pub(super) fn remove(name: &str, settings: &Settings, console: &Console) -> Result<Ending, Problem> {
     registries::refuse_where_locked(settings, "remove")?;
     let _held = shelf::hold(settings, console)?;
-    let mut lock = shelf::lock(settings)?;
+    let mut lock = registries::lock(settings)?;
     let mut configuration = order::Edit::begin(settings)?;
     let was_locked = lock.remove(name);
     let was_ordered = configuration.remove(name);
@@ -113,7 +115,7 @@ pub(super) fn update(
     let _held = shelf::hold(settings, console)?;
     let notify = shelf::told(console);
     let catalog = registries::catalog(settings, &notify)?;
-    let before = shelf::lock(settings)?;
+    let before = registries::lock(settings)?;
     let named = |plugin: &&LockedPlugin| arguments.name.as_ref().is_none_or(|name| *name == plugin.name);
     let meant: Vec<&LockedPlugin> = before.plugins().iter().filter(named).collect();
     if let (Some(name), []) = (&arguments.name, &meant[..]) {
@@ -123,8 +125,10 @@ pub(super) fn update(
     }
     let mut after = before.clone();
     let mut granted: Vec<(String, Vec<Permission>)> = Vec::new();
+    let mut yanked = BTreeMap::new();
     for locked in &meant {
         let resolved = catalog.resolve_update(locked)?;
+        yanked.extend(catalog.yanked(locked).map(|reason| (locked.name.clone(), reason.to_owned())));
         // Who has once taken a plugin from a place where nobody signs goes on doing so; a signature that is there is checked
         // all the same.
         let was_allowed = locked.voucher == Voucher::Nobody && locked.registry == resolved.registry;
@@ -143,47 +147,67 @@ pub(super) fn update(
         arguments.name.iter().fold("netquarry plugin update".to_owned(), |command, name| format!("{command} {name}"));
     let written = after.write(&registries::lock_path(settings));
     written.map_err(|error| Problem::from(error).help(half_done(&again)))?;
-    tell_updates(console, &Difference::between(&before, &after), &granted, meant.len())?;
+    let updates = Updates { difference: Difference::between(&before, &after), granted, yanked };
+    updates.tell(console, meant.len())?;
     Ok(Ending::Done)
 }
 
-fn tell_updates(
-    console: &Console,
-    difference: &Difference,
-    granted: &[(String, Vec<Permission>)],
-    asked: usize,
-) -> Result<(), Problem> {
-    for Change { before, after } in difference.changed.iter().filter(|change| change.has_another_voucher()) {
-        console.caution(&format!("{before} was {}, and {after} is {}", shelf::vouched(before), shelf::vouched(after)));
-    }
-    let changes: Vec<_> = difference
-        .changed
-        .iter()
-        .map(|change| {
-            json!({
-                "name": change.after.name,
-                "before": change.before.version,
-                "after": change.after.version,
-                "sha256": change.after.pin.sha256,
-                "registry": change.after.registry,
-                "vouched_for": shelf::vouched(&change.after),
-                "granted": granted.iter().find(|(name, _)| *name == change.after.name).map(|(_, missing)| missing),
-            })
-        })
-        .collect();
-    match console.format {
-        Format::Json => console.print_json(&json!({"changed": changes}))?,
-        Format::Human => {
-            for change in &difference.changed {
-                console.status("Updated", &format!("{} from {}", told(&change.after), change.before.version));
-            }
-            for (name, missing) in granted {
-                let told = |permission| console.status("Granted", &format!("{name} {}", shelf::told_grant(permission)));
-                missing.iter().for_each(told);
-            }
-            let rest = human_things(asked - difference.changed.len(), "plugin");
-            console.status("Kept", &format!("{rest} as locked"));
+/// What an update changes.
+struct Updates {
+    difference: Difference,
+    /// By plugin.
+    granted: Vec<(String, Vec<Permission>)>,
+    /// Why the version was yanked that was pinned before, by plugin.
+    yanked: BTreeMap<String, String>,
+}
+
+impl Updates {
+    /// `asked` is the number of plugins that were to be updated.
+    fn tell(&self, console: &Console, asked: usize) -> Result<(), Problem> {
+        let Self { difference, granted, yanked } = self;
+        for Change { before, after } in difference.changed.iter().filter(|change| change.has_another_voucher()) {
+            console.caution(&format!(
+                "{before} was {}, and {after} is {}",
+                shelf::vouched(before),
+                shelf::vouched(after)
+            ));
         }
+        let changes: Vec<_> = difference
+            .changed
+            .iter()
+            .map(|change| {
+                json!({
+                    "name": change.after.name,
+                    "before": change.before.version,
+                    "after": change.after.version,
+                    "sha256": change.after.pin.sha256,
+                    "registry": change.after.registry,
+                    "yanked": yanked.get(&change.after.name),
+                    "vouched_for": shelf::vouched(&change.after),
+                    "granted": granted.iter().find(|(name, _)| *name == change.after.name).map(|(_, missing)| missing),
+                })
+            })
+            .collect();
+        match console.format {
+            Format::Json => console.print_json(&json!({"changed": changes}))?,
+            Format::Human => {
+                for change in &difference.changed {
+                    let reason = yanked.get(&change.after.name);
+                    let yanked = reason.map(|reason| format!(", which was yanked: {reason}")).unwrap_or_default();
+                    console
+                        .status("Updated", &format!("{} from {}{yanked}", told(&change.after), change.before.version));
+                }
+                for (name, missing) in granted {
+                    let told =
+                        |permission| console.status("Granted", &format!("{name} {}", shelf::told_grant(permission)));
+                    missing.iter().for_each(told);
+                }
+                match asked - difference.changed.len() {
+                    0 => {}
+                    kept => console.status("Kept", &format!("{} as pinned", human_things(kept, "plugin"))),
+                }
+            }
+        }
+        Ok(())
     }
-    Ok(())
 }

@@ -215,7 +215,7 @@ fn write_secret(path: &Path, text: &str) -> std::io::Result<()> {
 pub(super) fn vendor(folder: &Path, settings: &Settings, console: &Console) -> Result<Ending, Problem> {
     let notify = shelf::told(console);
     let catalog = registries::catalog(settings, &notify)?;
-    let index = vendor::vendor(&catalog, &shelf::lock(settings)?, folder)?;
+    let index = vendor::vendor(&catalog, &registries::lock(settings)?, folder)?;
     match console.format {
         Format::Json => {
             let plugins: Vec<&String> = index.plugins.keys().collect();

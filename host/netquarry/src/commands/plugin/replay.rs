@@ -39,10 +39,8 @@ pub(super) fn replay(
         Format::Human => {
             let KeptCall { function, item, host_calls, .. } = &call;
             let answers = human_things(host_calls.iter().flatten().count(), "answer");
-            console.status(
-                "Replayed",
-                &format!("{function} about {item} with {answers} of the host, of {}", plugin.identity()),
-            );
+            let of = plugin.identity();
+            console.status("Replayed", &format!("`{function}` of {of} on {item}, with {answers} of the host"));
             if !is_same_component {
                 let KeptCall { plugin, version, sha256, .. } = &call;
                 console.status("Instead", &format!("of {plugin} {version} (sha256:{sha256}), whose call was kept"));

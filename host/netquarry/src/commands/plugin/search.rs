@@ -41,6 +41,7 @@ pub(super) fn search(words: &[String], settings: &Settings, console: &Console) -
         .collect();
     match console.format {
         Format::Json => console.print_json(&found)?,
+        Format::Human if found.is_empty() => console.print("  none\n")?,
         Format::Human => {
             let columns = ["plugin", "version", "kind", "registry", ""].map(|title| (title, Align::Left));
             let mut table = Table::new(&columns);
@@ -61,9 +62,13 @@ pub(super) fn info(name: &str, settings: &Settings, console: &Console) -> Result
     match console.format {
         Format::Json => console.print_json(&json!({"name": name, "registry": registry, "plugin": plugin}))?,
         Format::Human => {
+            let repository = match plugin.repository.as_str() {
+                "." => "where the registry lies",
+                elsewhere => elsewhere,
+            };
             let mut text = format!(
                 "{name}: {}\n  kind        {}\n  registry    {registry}\n  licence     {}\n  repository  {}\n  versions\n",
-                plugin.summary, plugin.kind, plugin.license, plugin.repository
+                plugin.summary, plugin.kind, plugin.license, repository
             );
             for version in plugin.versions.iter().rev() {
                 text.push_str(&format!("    {}\n", about(version)));

@@ -2,7 +2,7 @@
 
 use netquarry_plugin::{Kind, Permission, Plugin};
 use netquarry_registry::catalog::Catalog;
-use netquarry_registry::lock::{Lock, LockedPlugin};
+use netquarry_registry::lock::LockedPlugin;
 use netquarry_registry::notice::Notice;
 use netquarry_registry::resolve::Resolved;
 use netquarry_registry::trust::{Trust, Voucher};
@@ -27,11 +27,6 @@ pub(super) fn hold(settings: &Settings, console: &Console) -> Result<FolderLock,
     }
     console.status("Waiting", "for another netquarry, which changes the plugins of this project");
     FolderLock::take(folder, Locked::Project, &locks)
-}
-
-/// The lock of the project.
-pub(super) fn lock(settings: &Settings) -> Result<Lock, Problem> {
-    Ok(Lock::read(&registries::lock_path(settings))?)
 }
 
 /// Fetches and loads a version: what can be locked of it.

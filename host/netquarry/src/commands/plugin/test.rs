@@ -41,7 +41,8 @@ pub(super) fn test(arguments: &PluginTestArguments, settings: &Settings, console
         })?,
         Format::Human => console.print(&text(&tried))?,
     }
-    if tried.iter().any(|tried| tried.outcome == Outcome::Blessed) {
+    // Fixtures lie beside the component, and examples in it.
+    if tried.iter().any(|tried| tried.outcome == Outcome::Blessed && tried.origin == "example") {
         console.status("Blessed", "build the component anew for it to carry its examples as they are now");
     }
     let what = format!(
@@ -61,7 +62,7 @@ fn text(tried: &[Tried]) -> String {
         let word = match outcome {
             Outcome::Passed => "passed",
             Outcome::Different { .. } => "DIFFERENT",
-            Outcome::Unseen => "UNSEEN: look at its output, and keep it with --bless",
+            Outcome::Unseen { .. } => "UNSEEN: look at what comes out, and keep it with --bless",
             Outcome::Blessed => "blessed",
             Outcome::Unsteady { .. } => "UNSTEADY: a second run gave something else",
             Outcome::Failed { .. } => "FAILED",
@@ -76,7 +77,11 @@ fn text(tried: &[Tried]) -> String {
                 failures.iter().for_each(|failure| line(&mut text, &format!("    {failure}")))
             }
             Outcome::Unusable { reason } => line(&mut text, &format!("    {reason}")),
-            Outcome::Passed | Outcome::Unseen | Outcome::Blessed => {}
+            Outcome::Unseen { output } => {
+                let output = serde_json::to_string_pretty(output).expect("its keys are strings");
+                output.lines().for_each(|shown| line(&mut text, &format!("    {shown}")));
+            }
+            Outcome::Passed | Outcome::Blessed => {}
         }
     }
     text

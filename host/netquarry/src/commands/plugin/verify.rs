@@ -8,6 +8,7 @@ use netquarry_plugin::Plugin;
 use netquarry_plugin::cases::{Difference, GoldenPack, differences};
 use netquarry_registry::lock::LockedPlugin;
 use netquarry_registry::name::{FIRST_PARTY, Request};
+use netquarry_registry::notice::Notice;
 use netquarry_registry::resolve::Resolved;
 use netquarry_registry::trust::Trust;
 use semver::VersionReq;
@@ -47,6 +48,7 @@ pub(super) fn verify(
     let is_same = verified.iter().all(|verified| verified.differences.is_empty());
     match console.format {
         Format::Json => console.print_json(&verified)?,
+        Format::Human if verified.is_empty() => console.status("Verified", "nothing: the project pins no plugin"),
         Format::Human => {
             for Verified { name, version, golden_sha256, cases, differences, .. } in &verified {
                 if golden_sha256.is_none() {
@@ -55,7 +57,7 @@ pub(super) fn verify(
                 }
                 console.print(&test::differences(differences))?;
                 let (same, cases) = (cases - differences.len(), human_things(*cases, "case"));
-                console.status("Verified", &format!("{name} {version}: {same} of {cases} give what the pack says"));
+                console.status("Verified", &format!("{name} {version}: {same} of {cases} as the pack says"));
             }
         }
     }
@@ -67,10 +69,13 @@ fn pinned(settings: &Settings, console: &Console) -> Result<Vec<Verified>, Probl
     let notify = shelf::told(console);
     let catalog = registries::catalog(settings, &notify)?;
     let host = plugins::host(settings)?;
-    let lock = shelf::lock(settings)?;
+    let lock = registries::lock(settings)?;
     let of = |locked: &LockedPlugin| -> Result<Verified, Problem> {
         let plugin = registries::load(&host, locked, &catalog.fetch_locked(locked)?)?;
         let (_, resolved) = catalog.entry(locked)?;
+        if let Some(reason) = catalog.yanked(locked) {
+            notify(&Notice::Yanked { plugin: locked.to_string(), reason: reason.to_owned() });
+        }
         let golden = catalog.fetch_golden(&resolved)?;
         match golden {
             Some(bytes) => verified(&plugin, &of_registry(&bytes, &resolved)?),
