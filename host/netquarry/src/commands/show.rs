@@ -12,7 +12,7 @@ use super::listing::held_back;
 use super::tree;
 use crate::arguments::ShowArguments;
 use crate::console::{Console, Format};
-use crate::driver::select::{is_whole, means, similar};
+use crate::driver::select::{depth, is_whole, means, similar};
 use crate::findings::{Judged, level_name};
 use crate::library::folder::place_of_bundle;
 use crate::library::manifest;
@@ -90,7 +90,9 @@ pub(super) fn found(block: &str, out: &Path) -> Result<(PathBuf, BlockRecord), P
 }
 
 fn ambiguous(name: &str, found: &[BlockRecord]) -> Problem {
-    let names: Vec<String> = found.iter().map(|record| format!("\n  {}", record.block)).collect();
+    let mut blocks: Vec<&str> = found.iter().map(|record| record.block.as_str()).collect();
+    blocks.sort_by_key(|block| (depth(block), *block));
+    let names: Vec<String> = blocks.into_iter().map(|block| format!("\n  {block}")).collect();
     Problem::new(format!("`{name}` is the name of {} blocks", found.len()))
         .help(format!("give one of these:{}", names.concat()))
 }

@@ -35,35 +35,34 @@ pub(super) fn up_to(stage: Stage, settings: &Settings, console: &Console) -> Res
         let indexed = driver::index::index(&context, &fetched, &driver::kept_imports(&context, &fetched))?;
         return list_index(console, &indexed, ending);
     };
-    let ending = blocks(stage, &context, &plugins, python, &fetched, ending)?;
+    let of_blocks = blocks(stage, &context, &plugins, python, &fetched)?;
     let failed = FailedCalls::among(&costs::measured(&plugins.meter));
     tell_failed_calls(&failed, console);
-    Ok(if failed.is_empty() { ending } else { Ending::Incomplete })
+    Ok(if ending == Ending::Done && failed.is_empty() { of_blocks } else { Ending::Incomplete })
 }
 
-/// Goes on from the sources to the blocks. `ending` is how the stages before ended.
+/// Goes on from the sources to the blocks.
 fn blocks(
     stage: Stage,
     context: &Context<'_>,
     plugins: &Plugins,
     python: Option<Python>,
     fetched: &Fetched,
-    ending: Ending,
 ) -> Result<Ending, Problem> {
     let (settings, console) = (context.settings, context.console);
     let (indexed, found) = driver::discovered(context, fetched, plugins)?;
     if stage == Stage::Discover {
-        return list(console, &candidate_rows(&found.candidates), ending);
+        return list(console, &candidate_rows(&found.candidates), Ending::Done);
     }
     if stage == Stage::Resolve {
         let (rules, failures) = shims::rules(plugins, &indexed);
         let resolved = resolve::resolve(context, &indexed, &rules, &found.candidates)?;
         failures.report(console);
-        return list(console, &closure_rows(&found.candidates, &resolved.closures), ending);
+        return list(console, &closure_rows(&found.candidates, &resolved.closures), Ending::Done);
     }
     let made = driver::made(context, fetched, plugins, indexed, found)?;
     let Some(python) = python else {
-        return list(console, &bundle_rows(&made), ending);
+        return list(console, &bundle_rows(&made), Ending::Done);
     };
     let environment = python.wait(console)?;
     let validated = validate::validate(context, &environment, &fetched.sources, &made)?;
@@ -71,10 +70,8 @@ fn blocks(
     let findings = Findings::of(records.small(), settings.gate);
     let below = findings.total.promoted + findings.total.held_back < findings.total.candidates;
     let is_asked = findings.held_back.is_some_and(|held_back| held_back.asked > 0);
-    let ending = match ending {
-        Ending::Done if (settings.gate_was_asked_for && below) || is_asked => Ending::Findings,
-        ending => ending,
-    };
+    let is_found = (settings.gate_was_asked_for && below) || is_asked;
+    let ending = if is_found { Ending::Findings } else { Ending::Done };
     if stage == Stage::Validate {
         return list(console, &verdict_rows(records.small()), ending);
     }

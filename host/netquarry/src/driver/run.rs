@@ -12,10 +12,10 @@ use super::plugins::Plugins;
 use super::python::Python;
 use super::{contenders, curated, discovered, files, made, protections, records, retrieved, texts, tier, validate};
 use crate::arguments::IndexChoice;
-use crate::course::{Clock, Course, Stage, Stopwatch};
+use crate::course::{Clock, Stage, Stopwatch};
 use crate::environment::Environment;
 use crate::findings::{Findings, is_removed};
-use crate::library::costs::{self, FailedCalls, PluginCost};
+use crate::library::costs::{self, FailedCalls};
 use crate::library::folder::{Changes, OutputFolder};
 use crate::library::manifest;
 use crate::library::records::Details;
@@ -69,8 +69,8 @@ fn up_to_date(context: &Context<'_>, folder: &OutputFolder, start: &Start) -> Re
         Some(record) => {
             let findings = Findings::of(&small_records(folder.path())?, settings.gate);
             let changes = Changes { unchanged: record.files.len(), ..Changes::default() };
-            let summary = summary(context, &start.fetched, findings, record.course, &record.costs, changes);
-            Ok(Some(Summary { up_to_date: true, ..summary }))
+            let summary = summary(context, &start.fetched, findings, &record);
+            Ok(Some(Summary { up_to_date: true, changes, ..summary }))
         }
         None => Ok(None),
     }
@@ -118,8 +118,6 @@ fn afresh(
     tell_left_out(context, folder, records.small());
     let (files, findings) = files(context, &fetched, &plugins, &environment, &records, &texts)?;
     stages.extend([validated.course, curated.course, emitting.stop("file", files.len(), 0)]);
-    let course = clock.course(stages, validated.workers);
-    let costs = costs::measured(&plugins.meter);
     let record = RunRecord {
         state: State::Finished,
         // What could not be had may be there the next time: an equal run then is not in vain.
@@ -133,14 +131,14 @@ fn afresh(
         installed: super::installed(&records),
         sandbox: protections(&records),
         tier: tier(&records),
-        course: course.clone(),
+        course: clock.course(stages, validated.workers),
         ingredients: Some(key::ingredients(settings, &fetched, &plugins)?),
         results: Some(Results::of(records.whole(), &files)?),
-        costs: costs.clone(),
+        costs: costs::measured(&plugins.meter),
         ..record
     };
-    let changes = folder.write(&files, record)?;
-    Ok(summary(context, &fetched, findings, course, &costs, changes))
+    let summary = summary(context, &fetched, findings, &record);
+    Ok(Summary { changes: folder.write(&files, record)?, ..summary })
 }
 
 /// A library of another corpus goes: whoever wanted both needs a second folder.
@@ -183,25 +181,19 @@ fn key(
     Ok(key::key(settings, fetched, &plugins.identities(), &environment.digest(), &validation))
 }
 
-fn summary(
-    context: &Context<'_>,
-    fetched: &Fetched,
-    findings: Findings,
-    course: Course,
-    costs: &[PluginCost],
-    changes: Changes,
-) -> Summary {
+/// What `record` and the findings come to, before any file has changed.
+fn summary(context: &Context<'_>, fetched: &Fetched, findings: Findings, record: &RunRecord) -> Summary {
     let [library, manifest, report] = places(&context.settings.out);
     Summary {
         corpus: fetched.corpus.name.clone(),
         up_to_date: false,
         missing_sources: fetched.missing.clone(),
-        failed_calls: FailedCalls::among(costs),
+        failed_calls: FailedCalls::among(&record.costs),
         findings,
-        course,
+        course: record.course.clone(),
         library,
         manifest,
         report,
-        changes,
+        changes: Changes::default(),
     }
 }

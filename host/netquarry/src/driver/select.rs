@@ -33,14 +33,14 @@ pub fn is_whole(name: &str, block: &str) -> bool {
 pub fn ranked<'a>(name: &str, candidates: &'a [Candidate]) -> Vec<&'a Candidate> {
     let mut found: Vec<&Candidate> = candidates.iter().filter(|candidate| means(name, &candidate.block)).collect();
     found.sort_by_cached_key(|candidate| {
-        (
-            !is_whole(name, &candidate.block),
-            candidate.priority,
-            candidate.block.matches('.').count(),
-            candidate.block.clone(),
-        )
+        (!is_whole(name, &candidate.block), candidate.priority, depth(&candidate.block), candidate.block.clone())
     });
     found
+}
+
+/// How deep in its package a block lies: what lies higher up is likelier meant.
+pub fn depth(block: &str) -> usize {
+    block.matches('.').count()
 }
 
 /// The one that `name` means exactly, where it is a whole path that one block has.
@@ -61,7 +61,10 @@ pub fn similar<'a>(name: &str, blocks: impl Iterator<Item = (&'a str, &'a str)>)
         .map(|(name, block)| (strsim::jaro_winkler(&name.to_lowercase(), &last), block))
         .filter(|(similarity, _)| *similarity >= ENOUGH)
         .collect();
-    near.sort_by(|left, right| right.0.total_cmp(&left.0).then_with(|| left.1.cmp(right.1)));
+    near.sort_by(|(left_similarity, left), (right_similarity, right)| {
+        let by_place = || (depth(left), left).cmp(&(depth(right), right));
+        right_similarity.total_cmp(left_similarity).then_with(by_place)
+    });
     near.into_iter().take(SHOWN).map(|(_, block)| block.to_owned()).collect()
 }
 
@@ -92,6 +95,12 @@ pub fn targets(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_names_that_are_equally_near_the_higher_ones_come_first() {
+        let blocks = [("Bottleneck", "b:b.m.r.Bottleneck"), ("Bottleneck", "a:a.m.r.x.Bottleneck"), ("Mlp", "a:a.Mlp")];
+        assert_eq!(similar("Bottelneck", blocks.into_iter()), ["b:b.m.r.Bottleneck", "a:a.m.r.x.Bottleneck"]);
+    }
 
     #[test]
     fn names_mean_whole_dotted_parts() {
