@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use super::library::made;
-use super::support::{Playground, Run, tree, without_digests};
+use super::support::{Playground, Run, tree};
 
 struct Case {
     name: String,
@@ -47,7 +47,7 @@ fn each_gets_one_clear_message() {
         // Nothing on this machine counts but what a case brings along.
         command.env("PATH", "/nonexistent").env_remove("VIRTUAL_ENV");
         let run = Run::of(&mut command);
-        let stderr = without_digests(&run.stderr);
+        let stderr = playground.seen_from_here(&run.stderr);
         let shown = format!("$ netquarry {}\n{}{stderr}status {}", case.command, run.stdout, run.status);
         insta::assert_snapshot!(case.name.replace(' ', "_"), shown);
         assert_eq!(run.status, 2, "{}", case.name);

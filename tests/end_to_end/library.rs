@@ -142,14 +142,19 @@ fn a_corpus_is_the_same_wherever_it_is_named_and_another_one_replaces_it_with_a_
         Run::of(command.env("NETQUARRY_PYTHON", python())).succeeded()
     };
     run(&["--corpus", "corpus.json"]);
-    playground.write("netquarry.toml", "corpus = \"corpus.json\"\n");
-    let again = run(&[]);
-    assert!(again.stdout.contains("Up to date."), "{}", again.stdout);
-    assert!(!again.stderr.contains("holds a library"), "{}", again.stderr);
+    playground.write("netquarry.toml", "corpus = \"corpus.json\"\nout = \"out\"\ncache-dir = \"cache\"\n");
+    fs::create_dir(playground.path("below")).unwrap();
+    for folder in ["", "below"] {
+        let mut command = playground.command(&["run", "--level", "compile"]);
+        command.current_dir(playground.path(folder)).env_remove("NETQUARRY_CACHE");
+        let again = Run::of(command.env("NETQUARRY_PYTHON", python())).succeeded();
+        assert!(again.stdout.contains("Up to date."), "`{folder}`: {}", again.stdout);
+        assert!(!again.stderr.contains("holds a library"), "{}", again.stderr);
+    }
     let other = playground.read("corpus.json").replace("\"small\"", "\"other\"");
     playground.write("other.json", &other);
     let other = run(&["--corpus", "other.json"]);
-    assert!(other.stderr.contains("`out` holds a library of the corpus corpus.json"), "{}", other.stderr);
+    assert!(other.stderr.contains("holds a library of the corpus corpus.json"), "{}", other.stderr);
 }
 
 #[test]

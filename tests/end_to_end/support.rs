@@ -81,6 +81,12 @@ impl Playground {
         command
     }
 
+    /// A text without digests, and with the paths of this folder as they are seen from it.
+    pub(crate) fn seen_from_here(&self, text: &str) -> String {
+        let folder = format!("{}/", self.path("").display().to_string().trim_end_matches('/'));
+        without_digests(text).replace(&folder, "")
+    }
+
     /// Runs a command that needs no Python.
     pub(crate) fn netquarry(&self, arguments: &[&str]) -> Run {
         Run::of(&mut self.command(arguments))

@@ -65,6 +65,7 @@ impl Corpus {
         };
         spec.location = Location::Local(LocalLocation {
             path: path.to_path_buf(),
+            folder: PathBuf::new(),
             distribution: spec.location.distribution().map(str::to_owned),
         });
         Ok(())
@@ -187,11 +188,22 @@ pub struct GitLocation {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LocalLocation {
-    /// Relative paths start at the folder of the corpus file.
+    /// Relative paths start at the folder of the corpus file. Records name the source by it as it is written, wherever the
+    /// corpus lies.
     pub path: PathBuf,
+    /// The folder of the corpus file.
+    #[serde(skip)]
+    pub folder: PathBuf,
     /// The distribution that installs this code; read from the packaging metadata where not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub distribution: Option<String>,
+}
+
+impl LocalLocation {
+    /// Where it lies.
+    pub fn place(&self) -> PathBuf {
+        self.folder.join(&self.path)
+    }
 }
 
 /// The JSON Schema of [`Corpus`], pretty-printed, with a final newline.

@@ -112,8 +112,8 @@ fn fetch_local(
     options: &FetchOptions,
     reporter: Reporter<'_>,
 ) -> Result<Snapshot, FetchFailure> {
-    let no_such_path = |_| FetchFailure::NoSuchPath { path: location.path.clone() };
-    let path = fs::canonicalize(&location.path).map_err(no_such_path)?;
+    let place = location.place();
+    let path = fs::canonicalize(&place).map_err(|_| FetchFailure::NoSuchPath { path: place })?;
     if path.is_file() {
         let cache = Cache::open(&options.cache)?;
         let (entry, description) = local::unpack_archive(&path, &cache, options, reporter)?;

@@ -81,7 +81,7 @@ pub fn load_file(path: &Path) -> Result<Corpus, CorpusError> {
     let folder = path.parent().unwrap_or(Path::new(""));
     for source in &mut corpus.sources {
         if let Location::Local(local) = &mut source.location {
-            local.path = folder.join(&local.path);
+            local.folder = folder.to_path_buf();
         }
     }
     Ok(corpus)

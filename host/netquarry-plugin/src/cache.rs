@@ -94,7 +94,7 @@ impl CompiledCache {
     }
 
     /// Of the content together with what it was made from, so that no file can stand for another. Every start computes it of
-    /// all plugins, so it is a BLAKE3: where the processor has no instructions for SHA-256, that took most of a start.
+    /// all plugins that it loads, so it is a BLAKE3: where the processor has no instructions for SHA-256, that took most of a start.
     fn digest(&self, component: &str, compiled: &[u8]) -> [u8; DIGEST_BYTES] {
         let mut hasher = blake3::Hasher::new();
         for part in [component.as_bytes(), self.engine.as_bytes(), compiled] {

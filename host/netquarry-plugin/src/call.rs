@@ -147,7 +147,9 @@ impl Caller {
 
     /// An answer that came back in good order and breaks the contract all the same.
     pub(crate) fn unacceptable(&self, task: Task<'_>, reason: String) -> CallError {
-        let Task { stage, item, .. } = task;
+        let Task { stage, item, source } = task;
+        // The call itself was counted as one that gave a result.
+        self.meter.add(&self.plugin, stage, source, Cost { failed: 1, ..Cost::default() });
         let failure = CallFailure::Answer(reason);
         CallError { plugin: self.plugin.clone(), stage, item: item.to_owned(), failure, log: Vec::new(), kept: None }
     }

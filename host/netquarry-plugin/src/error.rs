@@ -303,7 +303,8 @@ pub(crate) fn is_legible(character: char) -> bool {
     !is_mark && !character.is_control()
 }
 
-/// A text of somebody else's, such as a plugin, as messages show it: at most so many bytes, of which all but line breaks and tabs is plain.
+/// A text of somebody else's, such as a plugin, as messages show it: at most so many bytes, of which all but line breaks and
+/// tabs is plain.
 pub fn legible(text: &str, most: usize) -> String {
     let mut shown = String::new();
     for character in text.chars() {

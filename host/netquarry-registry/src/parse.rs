@@ -2,6 +2,7 @@
 
 use netquarry_plugin::emitted_path::check_path;
 use netquarry_plugin::legible;
+use reqwest::Url;
 use semver::{Version, VersionReq};
 use serde::Deserialize;
 
@@ -136,8 +137,8 @@ pub(crate) fn plugin_faults(plugin: &IndexedPlugin) -> Vec<Fault<&'static str>> 
             format!("{:?} is not an SPDX expression ({}), such as MIT OR Apache-2.0", plugin.license, error.reason);
         faults.push(("license", why));
     }
-    if plugin.repository.trim().is_empty() || plugin.repository.contains(char::is_control) {
-        faults.push(("repository", "a repository is a URL, or `.`".to_owned()));
+    if plugin.repository != "." && Url::parse(&plugin.repository).is_err() {
+        faults.push(("repository", format!("{:?} is neither a URL nor `.`", plugin.repository)));
     }
     faults.extend(plugin.folder.as_deref().and_then(|folder| check_path(folder).err()).map(|why| ("folder", why)));
     faults

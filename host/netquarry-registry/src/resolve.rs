@@ -40,7 +40,7 @@ pub enum ResolveError {
     #[error("no plugin is called `{name}` in {}{}", asked.join(", "), suggestion(nearest))]
     Unknown { name: String, asked: Vec<String>, nearest: Vec<String> },
     #[error(
-        "no version of `{}` in the registry `{registry}` fits {}: {}", request.name, request.requirement, rejections(rejected)
+        "no version of `{}` in the registry `{registry}` {}: {}", request.name, wish(request), rejections(rejected)
     )]
     NoVersion { request: Request, registry: String, rejected: Vec<Rejected> },
     #[error(
@@ -75,6 +75,14 @@ fn suggestion(nearest: &[String]) -> String {
     match nearest {
         [] => "; `netquarry plugin search` lists what there is".to_owned(),
         names => format!("; did you mean {}?", names.join(" or ")),
+    }
+}
+
+/// What no version is or does.
+fn wish(request: &Request) -> String {
+    match request.requirement == VersionReq::STAR {
+        true => "can be used here".to_owned(),
+        false => format!("fits {}", request.requirement),
     }
 }
 

@@ -297,10 +297,9 @@ impl ConfigurationFile {
             let path = ancestor.join(FILE_NAME);
             match fs::read_to_string(&path) {
                 Ok(text) => {
-                    // A file of the working folder goes by its name, and so do the paths that it gives: outputs that name
-                    // them are the same wherever the project lies.
-                    let path = path.strip_prefix(folder).unwrap_or(&path);
-                    return Ok(Self { configuration: parse(path, &text)?, path: Some(path.to_owned()) });
+                    // In messages, a file of the working folder goes by its name.
+                    let shown = path.strip_prefix(folder).unwrap_or(&path);
+                    return Ok(Self { configuration: parse(shown, &text)?, path: Some(path) });
                 }
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => {
@@ -511,12 +510,12 @@ pub fn working_folder() -> Result<PathBuf, Problem> {
     std::env::current_dir().map_err(|error| Problem::io("find the working folder", Path::new("."), error))
 }
 
-/// Where everything is kept that a later run can use again.
+/// Where everything is kept that a later run can use again, as an absolute path: processes are started in other folders.
 pub fn cache_dir(global: &GlobalArguments, file: &ConfigurationFile) -> Result<PathBuf, Problem> {
     let asked =
         global.cache_dir.clone().or_else(|| file.configuration.cache_dir.as_deref().map(|path| file.absolute(path)));
     if let Some(path) = asked {
-        return Ok(path);
+        return std::path::absolute(&path).map_err(|error| Problem::io("find the cache folder", &path, error));
     }
     let variable = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let base = variable("XDG_CACHE_HOME").or_else(|| variable("HOME").map(|home| home.join(".cache")));
@@ -577,7 +576,8 @@ mod tests {
     use crate::problem;
 
     fn settings(command_line: &[&str], toml: &str) -> Result<Settings, Problem> {
-        let words = ["netquarry", "run", "--cache-dir", "/cache"].iter().chain(command_line);
+        let cache: &[&str] = if command_line.contains(&"--cache-dir") { &[] } else { &["--cache-dir", "/cache"] };
+        let words = ["netquarry", "run"].iter().chain(cache).chain(command_line);
         let arguments = Arguments::try_parse_from(words).expect("the command line is right");
         let path = PathBuf::from("/project/netquarry.toml");
         let file = ConfigurationFile { configuration: parse(&path, toml)?, path: Some(path) };
@@ -606,6 +606,12 @@ mod tests {
         assert!(settings.gate_was_asked_for);
         assert_eq!(settings.plugin_options["dedup-lexical"]["threshold"], 0.8);
         assert_eq!(settings.plugins, PluginOrder::default());
+    }
+
+    #[test]
+    fn the_cache_is_the_same_folder_for_processes_that_are_started_elsewhere() {
+        let cache = settings(&["--cache-dir", "here"], "").unwrap().cache_dir;
+        assert_eq!(cache, std::env::current_dir().unwrap().join("here"));
     }
 
     #[test]

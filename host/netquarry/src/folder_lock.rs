@@ -38,16 +38,6 @@ impl FolderLock {
             Err(TryLockError::Error(error)) => Err(Problem::io("lock", &path, error)),
         }
     }
-
-    /// Waits until no other process has it.
-    ///
-    /// # Errors
-    /// As [`FolderLock::try_take`].
-    pub fn take(folder: &Path, what: Locked, locks: &Path) -> Result<Self, Problem> {
-        let (file, path) = open(folder, what, locks)?;
-        file.lock().map_err(|error| Problem::io("lock", &path, error))?;
-        Ok(Self { _file: file })
-    }
 }
 
 fn open(folder: &Path, what: Locked, locks: &Path) -> Result<(File, PathBuf), Problem> {
@@ -93,5 +83,10 @@ mod tests {
             assert_eq!(whole(Path::new(path)).unwrap(), expected, "`{path}`");
         }
         assert_eq!(whole(Path::new("not/there")).unwrap(), here.join("not/there"));
+        let locks = tempfile::tempdir().unwrap();
+        let take = |path: &str, what| FolderLock::try_take(Path::new(path), what, locks.path()).unwrap();
+        let _held = take("", Locked::Project).expect("nobody has it");
+        assert!(take("./", Locked::Project).is_none());
+        assert!(take(".", Locked::Library).is_some(), "what is locked is another thing");
     }
 }

@@ -136,7 +136,7 @@ impl Summary {
 
     fn places(&self, text: &mut String, style: impl Fn(Style) -> Style) {
         let heading = style(HEADING);
-        let blocks = format!("({} blocks)", human_count(self.findings.total.kept));
+        let blocks = format!("({})", human_things(self.findings.total.kept, "block"));
         for (name, path, note) in [
             ("Library", &self.library, blocks.as_str()),
             ("Manifest", &self.manifest, ""),

@@ -164,7 +164,8 @@ fn a_local_path_starts_at_the_corpus_file_and_replaces_a_source() {
     std::fs::write(&path, text).unwrap();
     let mut corpus = load(path.to_str().unwrap()).unwrap();
     let Location::Local(local) = &corpus.sources[0].location else { panic!("{:?}", corpus.sources[0].location) };
-    assert_eq!(local.path, folder.path().join("code"));
+    assert_eq!(local.place(), folder.path().join("code"));
+    assert_eq!(local.path, Path::new("code"), "records name it as it is written");
     assert_eq!(corpus.sources[0].fetch, FetchPolicy::Always);
     corpus.replace_source("b", Path::new("/copy")).unwrap();
     assert_eq!(corpus.sources[1].location.distribution(), Some("timm"));

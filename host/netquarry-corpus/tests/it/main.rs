@@ -12,7 +12,7 @@ mod server;
 mod sharing;
 mod unsafe_archives;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -37,7 +37,10 @@ fn source(name: &str, location: Location) -> SourceSpec {
 }
 
 fn local(path: &Path) -> SourceSpec {
-    source("local", Location::Local(LocalLocation { path: path.to_path_buf(), distribution: None }))
+    source(
+        "local",
+        Location::Local(LocalLocation { path: path.to_path_buf(), folder: PathBuf::new(), distribution: None }),
+    )
 }
 
 fn pypi(project: &str, version: Option<&str>) -> SourceSpec {

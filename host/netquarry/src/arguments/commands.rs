@@ -56,13 +56,13 @@ pub enum Command {
     /// Check a library, or what was exported of it, against its own records and digests.
     Verify(VerifyArguments),
     /// Deduplicate a folder of models.
-    #[command(subcommand, after_help = examples::DEDUPLICATE)]
+    #[command(subcommand, after_help = examples::DEDUP)]
     Dedup(DedupCommand),
     /// The corpora: shipped ones, one in full, the schema of the files.
     #[command(subcommand, after_help = examples::CORPUS)]
     Corpus(CorpusCommand),
     /// Write, build, test and compare plugins, and list those that a run uses.
-    #[command(subcommand, after_help = examples::PLUGINS)]
+    #[command(subcommand, after_help = examples::PLUGIN)]
     Plugin(PluginCommand),
     /// Check `netquarry.toml`, or print what may stand in it.
     #[command(subcommand, after_help = examples::CONFIG)]
@@ -298,7 +298,7 @@ pub struct FailuresArguments {
 #[derive(Debug, Subcommand)]
 pub enum DedupCommand {
     /// Group near-duplicates and keep one of each group.
-    #[command(after_help = examples::DEDUP)]
+    #[command(after_help = examples::DEDUP_RUN)]
     Run(DedupRunArguments),
     /// Compare two models: what is the same in them and what is not, and which strategy would take one for the other.
     #[command(after_help = examples::DEDUP_EXPLAIN)]

@@ -76,13 +76,13 @@ Examples:
   netquarry export dataset --out dataset
   netquarry export sbom > library.cdx.json";
 
-pub(super) const DEDUPLICATE: &str = "\
+pub(super) const DEDUP: &str = "\
 Examples:
   netquarry dedup run --set dedup-lexical.threshold=0.85    What would change in the library in out/
   netquarry dedup explain first.py second.py
   netquarry dedup sweep                            How many blocks of out/ stay, by both thresholds";
 
-pub(super) const DEDUP: &str = "\
+pub(super) const DEDUP_RUN: &str = "\
 Examples:
   netquarry dedup run --set dedup-lexical.threshold=0.85    What would change in the library in out/
   netquarry dedup run --set dedup-lexical.threshold=0.85 --apply
@@ -109,15 +109,15 @@ Examples:
   netquarry corpus show quickstart > my-corpus.json
   netquarry corpus schema";
 
-pub(super) const PLUGINS: &str = "\
+pub(super) const PLUGIN: &str = "\
 Examples:
   netquarry plugin list                            Those that a run asks, in order
   netquarry plugin new shim-acme --kind repo-shim --language python
   netquarry plugin test shim-acme
   netquarry plugin publish shim-acme --registry registry --license MIT --repository .
-  netquarry plugin add shim-acme";
+  netquarry plugin add shim-acme --allow-unsigned";
 
-pub(super) const PLUGIN: &str = "\
+pub(super) const PLUGIN_LIST: &str = "\
 Examples:
   netquarry plugin list
   netquarry plugin list --corpus paper-pypi --format json";

@@ -37,7 +37,7 @@ pub enum PluginCommand {
     /// Pin the newest versions of what is in netquarry.lock.
     Update(PluginUpdateArguments),
     /// List the plugins, in the order in which a run asks them.
-    #[command(after_help = examples::PLUGIN)]
+    #[command(after_help = examples::PLUGIN_LIST)]
     List(CorpusArguments),
     /// Find plugins in the registries, by words in their names and summaries; all of them without words.
     #[command(after_help = PLUGIN_SEARCH)]

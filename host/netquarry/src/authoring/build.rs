@@ -26,13 +26,13 @@ pub fn build(project: &Project, cache_dir: &Path, offline: bool, console: &Conso
         // Cargo knows what it need not build again.
         Language::Rust => sdk::write_file(&path, &encoded(&rust_module(project, offline, console)?)?)?,
         Language::Python => {
-            let stamp = Stamp::of(project, componentize::COMPONENTIZE)?;
-            if stamp.fits(&path) {
+            let stamp = Stamp::of(project, componentize::COMPONENTIZE);
+            if stamp.as_ref().is_some_and(|stamp| stamp.fits(&path)) {
                 console.status("Fresh", &format!("{}, as it was built before", project.name));
             } else {
                 let component = componentize::component(project, cache_dir, offline, console)?;
                 sdk::write_file(&path, &component)?;
-                stamp.keep(&component)?;
+                stamp.map_or(Ok(()), |stamp| stamp.keep(&component))?;
             }
         }
     }

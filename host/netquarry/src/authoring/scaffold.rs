@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 use include_dir::{Dir, File};
 use netquarry_core::{module, stdlib};
 use netquarry_plugin::Kind;
+use netquarry_registry::name::is_first_party;
 
 use super::project::Language;
 use super::sdk;
+use super::stamp::OUTPUTS;
 use crate::problem::Problem;
 
 /// What a new plugin is called, and what it is.
@@ -70,6 +72,10 @@ fn check_name(name: &str, language: Language) -> Result<(), Problem> {
         "a name begins with a lower-case letter and goes on with such letters, digits and single hyphens, 64 at most"
     } else if name == SDK {
         "the SDK that it is built with is called so"
+    } else if is_first_party(name) {
+        "a plugin that comes with the program is called so"
+    } else if OUTPUTS.contains(&name) {
+        "what is built and packed lies in a folder of that name"
     } else if language == Language::Python && !is_package(&name.replace('-', "_")) {
         "its package would be called so, which is a word or a module of Python's own"
     } else {

@@ -11,8 +11,8 @@ use super::sdk;
 use crate::library::folder::hexadecimal;
 use crate::problem::Problem;
 
-/// Folders in a project of which nothing is built: what comes out of it, and what Python leaves where it has run.
-const PASSED_OVER: [&str; 3] = ["target", "dist", "__pycache__"];
+/// Folders in that of a project of which nothing is built: what comes out of it.
+pub(super) const OUTPUTS: [&str; 2] = ["target", "dist"];
 
 /// The digest of a source. It is kept beside the component, with the component's own.
 pub(super) struct Stamp {
@@ -21,12 +21,9 @@ pub(super) struct Stamp {
 }
 
 impl Stamp {
-    /// Of all files in the folder of the project but hidden ones and those that a build makes; `tool` is what builds it.
-    ///
-    /// # Errors
-    /// A file cannot be read.
-    pub(super) fn of(project: &Project, tool: &str) -> Result<Self, Problem> {
-        let is_source = |entry: &DirEntry| !PASSED_OVER.iter().any(|name| entry.file_name() == *name);
+    /// Of all files in the folder of the project but hidden ones and those that a build or a run of Python makes; `tool` is what
+    /// builds it. Nothing where one of them cannot be read, be it a link to nothing: only a build shows whether it matters.
+    pub(super) fn of(project: &Project, tool: &str) -> Option<Self> {
         let mut walk = WalkBuilder::new(&project.folder);
         walk.standard_filters(false)
             .hidden(true)
@@ -35,12 +32,10 @@ impl Stamp {
             .filter_entry(is_source);
         let mut digest = Sha256::new_with_prefix(tool);
         for entry in walk.build() {
-            let entry = entry.map_err(|error| {
-                Problem::new(format!("The source of `{}` cannot be read", project.name)).because(error)
-            })?;
+            let entry = entry.ok()?;
             if entry.file_type().is_some_and(|kind| kind.is_file()) {
                 let path = entry.path();
-                let content = fs::read(path).map_err(|error| Problem::io("read", path, error))?;
+                let content = fs::read(path).ok()?;
                 let name = path.strip_prefix(&project.folder).unwrap_or(path).as_os_str().as_encoded_bytes();
                 for part in [name, &content] {
                     digest.update((part.len() as u64).to_le_bytes());
@@ -48,7 +43,7 @@ impl Stamp {
                 }
             }
         }
-        Ok(Self { path: project.component().with_extension("built"), source: hexadecimal(&digest.finalize()) })
+        Some(Self { path: project.component().with_extension("built"), source: hexadecimal(&digest.finalize()) })
     }
 
     /// Whether the component in this file was built of this source.
@@ -68,6 +63,12 @@ impl Stamp {
     fn with(&self, component: &[u8]) -> String {
         format!("source {}\ncomponent {}\n", self.source, hexadecimal(&Sha256::digest(component)))
     }
+}
+
+fn is_source(entry: &DirEntry) -> bool {
+    let is_output = entry.depth() == 1 && OUTPUTS.iter().any(|name| entry.file_name() == *name);
+    let is_environment = entry.path().join("pyvenv.cfg").is_file();
+    !is_output && !is_environment && entry.file_name() != "__pycache__"
 }
 
 #[cfg(test)]
@@ -92,17 +93,22 @@ mod tests {
         write("shim_acme/__pycache__/x.pyc", "compiled");
         write(".pytest_cache/x", "cached");
         write("dist/shim-acme-0.1.0.wasm", "component");
+        write("environment/pyvenv.cfg", "");
         assert!(fits("1"));
         for (path, before, after) in [
             ("target/shim-acme.wasm", "component", "another"),
             ("shim_acme/__init__.py", "one", "two"),
             ("shim_acme/table.json", "", "{}"),
+            ("shim_acme/target/table.json", "", "{}"),
         ] {
             write(path, after);
             assert!(!fits("1"), "{path}");
             write(path, before);
         }
         fs::remove_file(folder.path().join("shim_acme/table.json")).unwrap();
+        fs::remove_dir_all(folder.path().join("shim_acme/target")).unwrap();
         assert!(fits("1"), "it is all as it was");
+        std::os::unix::fs::symlink("nowhere", folder.path().join("link")).unwrap();
+        assert!(Stamp::of(&project, "1").is_none(), "a build is to say whether that matters");
     }
 }

@@ -1,5 +1,6 @@
 //! `netquarry config`: whether `netquarry.toml` can be used, and what may stand in it.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -73,8 +74,10 @@ fn problems(settings: &Settings, file: &ConfigurationFile, host: &PluginHost, pl
         ("dedup", &order.dedup, &written.dedup, Kind::DedupStrategy),
         ("emit", &order.emit, &written.emit, Kind::SpecEmitter),
     ];
+    let mut known: BTreeSet<String> = BTreeSet::new();
     for (key, names, written, kind) in kinds {
         let mut identities = Vec::new();
+        known.extend(names.iter().cloned());
         for name in names {
             let is_it = |written: &String| written == name || file.absolute(Path::new(written)) == Path::new(name);
             let index = written.iter().position(is_it).or_else(|| written.iter().position(|name| name == DEFAULTS));
@@ -90,7 +93,8 @@ fn problems(settings: &Settings, file: &ConfigurationFile, host: &PluginHost, pl
                         problems.push(place.at(Problem::from(ungranted), &listed, "this one"));
                     }
                     let options = plugins::options(settings, &named);
-                    problems.extend(refusal(&named.plugin, kind, &options, &listed, &["plugin", name], place));
+                    let keys = ["plugin", plugins::name_of_options(&settings.plugin_options, &named)];
+                    problems.extend(refusal(&named.plugin, kind, &options, &listed, &keys, place));
                     problems.extend(of_sources(settings, &named, kind, &listed, place));
                 }
             }
@@ -98,11 +102,21 @@ fn problems(settings: &Settings, file: &ConfigurationFile, host: &PluginHost, pl
         if let Err(problem) = plugins::distinct(identities.iter()) {
             problems.push(place.at(problem, &["plugins".to_owned(), key.to_owned()], "these"));
         }
+        // A component goes by its own name too.
+        known.extend(identities.into_iter().map(|identity| identity.name));
     }
-    let is_known = |name: &str| {
-        kinds.iter().any(|(_, names, _, _)| names.iter().any(|listed| listed == name))
-            || first_party().iter().any(|component| component.name == name)
-    };
+    // Options of a plugin of the program that nobody asks now are to be right all the same.
+    let unasked = first_party().iter().filter(|component| !known.contains(component.name));
+    for component in unasked.filter(|component| settings.plugin_options.contains_key(component.name)) {
+        match plugins::load(settings, host, component.name) {
+            Ok(named) => {
+                let (kind, options) = (named.plugin.description().kind, plugins::options(settings, &named));
+                problems.extend(refusal(&named.plugin, kind, &options, &[], &["plugin", component.name], place));
+            }
+            Err(problem) => problems.push(problem),
+        }
+    }
+    let is_known = |name: &str| known.contains(name) || first_party().iter().any(|component| component.name == name);
     for (table, name) in plugins::tables_of_options(settings).filter(|(_, name)| !is_known(name)) {
         let problem = Problem::new(format!("There is no plugin `{name}` to have options"))
             .help("[plugins] orders plugins, and `netquarry plugin list` names those that come with this program");
@@ -140,7 +154,8 @@ fn of_sources(
 ) -> Vec<Problem> {
     let with_own = |source: &String| Some((source.clone(), plugins::options_of_source(settings, named, source)?));
     let refused = |(source, options): (String, Value)| {
-        let keys = ["for-source", &source, "plugin", &named.name];
+        let of_plugin = plugins::name_of_options(&settings.source_options[&source], named);
+        let keys = ["for-source", &source, "plugin", of_plugin];
         match kind {
             Kind::DiscoveryRule | Kind::SpecEmitter => refusal(&named.plugin, kind, &options, listed, &keys, place),
             Kind::RepoShim | Kind::DedupStrategy => {

@@ -35,14 +35,14 @@ pub(super) fn up_to(stage: Stage, settings: &Settings, console: &Console) -> Res
         let indexed = driver::index::index(&context, &fetched, &driver::kept_imports(&context, &fetched))?;
         return list_index(console, &indexed, ending);
     };
-    let of_blocks = blocks(stage, &context, &plugins, python, &fetched)?;
+    let listed = list_blocks(stage, &context, &plugins, python, &fetched)?;
     let failed = FailedCalls::among(&costs::measured(&plugins.meter));
     tell_failed_calls(&failed, console);
-    Ok(if ending == Ending::Done && failed.is_empty() { of_blocks } else { Ending::Incomplete })
+    Ok(if ending == Ending::Done && failed.is_empty() { listed } else { Ending::Incomplete })
 }
 
-/// Goes on from the sources to the blocks.
-fn blocks(
+/// Goes on from the sources to the blocks, and lists what came out.
+fn list_blocks(
     stage: Stage,
     context: &Context<'_>,
     plugins: &Plugins,

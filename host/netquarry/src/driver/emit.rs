@@ -45,6 +45,13 @@ pub struct Library<'r, 'a> {
     pub emitters: &'a [ForSources<SpecEmitter>],
 }
 
+impl Library<'_, '_> {
+    /// Whether a block stands in the library.
+    fn keeps(&self, record: &BlockRecord) -> bool {
+        is_promoted(record, self.gate) && !is_removed(record)
+    }
+}
+
 /// Everything that stands in the output folder but for `run.json`, and what the records show.
 pub fn files<'a>(context: &'a Context<'_>, library: &Library<'a, '_>) -> Result<(Files<'a>, Findings), Problem> {
     let (records, spool) = (library.records, &*context.spool);
@@ -60,16 +67,25 @@ pub fn files<'a>(context: &'a Context<'_>, library: &Library<'a, '_>) -> Result<
     let required = required::required(records, &Known { sources: &sources, installed, packages });
     let required = serde_json::to_string_pretty(&required).expect("names and versions are plain text");
     add(required::FILE_NAME.to_owned(), required + "\n");
-    let is_kept = |record: &BlockRecord| is_promoted(record, library.gate) && !is_removed(record);
     let license_text = |source: &SourceRecord, path: &str| license_text(library.fetched, source, path);
-    add(notice::FILE_NAME.to_owned(), notice::text(records.whole_where(is_kept), &license_text)?);
+    add(
+        notice::FILE_NAME.to_owned(),
+        notice::text(records.whole_where(|record| library.keeps(record)), &license_text)?,
+    );
     let names: Vec<String> = library.sources.iter().map(source_name).collect();
     let page = report::Page { corpus: library.corpus, sources: &names, findings: &findings, records: records.small() };
     add(report::FILE_NAME.to_owned(), report::html(&page));
 
+    describe(context, library, &mut files)?;
+    Ok((files, findings))
+}
+
+/// Adds the manifest and what the emitters write: one pass over the records for all of them, who get the manifest's own lines.
+fn describe<'a>(context: &'a Context<'_>, library: &Library<'a, '_>, files: &mut Files<'a>) -> Result<(), Problem> {
+    let (records, spool) = (library.records, &*context.spool);
+    debug_assert!(records.small().is_sorted_by(|left, right| left.block < right.block), "the manifest is sorted");
     let mut passes: Vec<Pass> = library.emitters.iter().map(|emitter| Pass::begin(emitter, spool)).collect();
     let mut lines = Vec::with_capacity(records.small().len());
-    // One pass over the records for the manifest and for all emitters, who get the manifest's own lines.
     let mut whole = records.whole().peekable();
     while whole.peek().is_some() {
         let batch: Vec<BlockRecord> = whole.by_ref().take(BATCH).collect::<Result<_, _>>()?;
@@ -78,7 +94,7 @@ pub fn files<'a>(context: &'a Context<'_>, library: &Library<'a, '_>) -> Result<
             line.push('\n');
             let kept = spool.put(line.as_bytes())?;
             line.pop();
-            if passes.is_empty() || !is_kept(&record) {
+            if passes.is_empty() || !library.keeps(&record) {
                 return Ok((kept, None));
             }
             let code = library.texts.get(&record.block).map(|text| spool.text(*text)).transpose()?;
@@ -93,9 +109,9 @@ pub fn files<'a>(context: &'a Context<'_>, library: &Library<'a, '_>) -> Result<
     }
     files.insert(manifest::FILE_NAME.to_owned(), in_parts(spool, lines));
     for pass in passes {
-        report_failures(context.console, &pass.finish(&mut files)?);
+        report_failures(context.console, &pass.finish(files)?);
     }
-    Ok((files, findings))
+    Ok(())
 }
 
 /// A file whose content lies in parts.

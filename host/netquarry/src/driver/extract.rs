@@ -17,7 +17,7 @@ use crate::library::costs::{self, FailedCalls};
 use crate::library::folder::OutputFolder;
 use crate::library::manifest;
 use crate::library::records::Records;
-use crate::library::run_record::{Contents, Manner, RunRecord, State, now};
+use crate::library::run_record::{Contents, CorpusOrigin, Manner, RunRecord, State, now};
 use crate::problem::Problem;
 
 /// What to do with a name that several blocks bear.
@@ -77,6 +77,7 @@ pub fn extract(
         failed_calls: Vec::new(),
     };
     if chosen.candidates.is_empty() {
+        extracted.failed_calls = FailedCalls::among(&costs::measured(&plugins.meter));
         return Ok(extracted);
     }
     folder.make()?;
@@ -101,8 +102,9 @@ pub fn extract(
     let record = RunRecord::begin(arguments, settings.threads);
     let costs = costs::measured(&plugins.meter);
     extracted.failed_calls = FailedCalls::among(&costs);
-    let earlier = folder.run_record().map(|earlier| (earlier.extracted, earlier.origin, earlier.manner));
-    let (earlier, origin, manner) = earlier.unwrap_or_default();
+    let earlier = folder.run_record().map(|earlier| (earlier.extracted, earlier.origin, earlier.manner, earlier.costs));
+    let (earlier, origin, manner, earlier_costs) = earlier.unwrap_or_default();
+    tell_of_another_corpus(context, origin.as_ref())?;
     let new = extracted.records.iter().map(|record| record.block.clone());
     let all: BTreeSet<String> = earlier.into_iter().chain(new).collect();
     let record = RunRecord {
@@ -118,11 +120,26 @@ pub fn extract(
         installed: super::installed(&records),
         sandbox: super::protections(&records),
         tier: super::tier(&records),
-        costs,
+        costs: costs::renewed(earlier_costs, costs),
         ..record
     };
     folder.write(&files, record)?;
     Ok(extracted)
+}
+
+/// What goes on with a library takes the corpus of its record.
+fn tell_of_another_corpus(context: &Context<'_>, library: Option<&CorpusOrigin>) -> Result<(), Problem> {
+    let now = fetch::origin(context.settings)?;
+    if let Some(library) = library.filter(|library| !library.is_of_corpus_of(&now)) {
+        context.console.caution(&format!(
+            "`{}` is a library of the corpus {}, and what is added is of {}: `audit` and `dedup run --apply` know the first \
+             alone; --out names another folder",
+            context.settings.out.display(),
+            library.corpus,
+            now.corpus
+        ));
+    }
+    Ok(())
 }
 
 struct Chosen {

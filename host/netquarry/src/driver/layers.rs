@@ -162,10 +162,9 @@ fn installer<'a>(environment: &'a Environment, settings: &Settings) -> Installer
     Installer { environment, folder: layers_folder(settings), offline: settings.offline, retry: settings.retry_failed }
 }
 
-/// Where everything lies that was ever installed for bundles, as it is named in any working folder.
+/// Where everything lies that was ever installed for bundles.
 fn layers_folder(settings: &Settings) -> PathBuf {
-    let folder = settings.cache_dir.join("requirements");
-    std::path::absolute(&folder).unwrap_or(folder)
+    settings.cache_dir.join("requirements")
 }
 
 type Layers<'p> = BTreeMap<&'p Pin, Result<Layer, Refusal>>;

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::for_sources::ForSources;
 use super::registries;
-use crate::configuration::{DEFAULT_DISCOVERY, Settings, expanded};
+use crate::configuration::{DEFAULT_DISCOVERY, PluginOptions, Settings, expanded};
 use crate::console::Console;
 use crate::hints::unusable_plugin;
 use crate::problem::Problem;
@@ -83,7 +83,7 @@ impl Plugins {
     /// The deduplication strategies alone.
     pub fn load_dedup(settings: &Settings) -> Result<Vec<DedupStrategy>, Problem> {
         registries::hold_to_lock(settings)?;
-        refuse_options_of_no_plugin(settings, &settings.plugins.discover)?;
+        refuse_options_of_no_plugin(settings, &[])?;
         let host = host(settings)?;
         let names = settings.plugins.dedup.iter();
         let strategies = names.map(|name| strategy(settings, &load(settings, &host, name)?.granted(settings)?));
@@ -208,17 +208,21 @@ fn unknown(name: &str) -> Problem {
     ))
 }
 
-/// The options that the configuration gives to a plugin, by the name it is ordered under or its own.
+/// The name under which the configuration has options for a plugin: the one that it is ordered under, or its own.
+pub fn name_of_options<'a>(options: &PluginOptions, named: &'a NamedPlugin) -> &'a str {
+    if options.contains_key(&named.name) { &named.name } else { &named.plugin.identity().name }
+}
+
+/// The options that the configuration gives to a plugin.
 pub fn options(settings: &Settings, named: &NamedPlugin) -> Value {
-    let by_name = |name: &str| settings.plugin_options.get(name);
-    let found = by_name(&named.name).or_else(|| by_name(&named.plugin.identity().name));
+    let found = settings.plugin_options.get(name_of_options(&settings.plugin_options, named));
     found.cloned().unwrap_or_else(|| Value::Object(serde_json::Map::new()))
 }
 
 /// Likewise for one source: what it has of its own goes over what all have. Nothing where it has nothing of its own.
 pub fn options_of_source(settings: &Settings, named: &NamedPlugin, source: &str) -> Option<Value> {
     let own = settings.source_options.get(source)?;
-    let own = own.get(&named.name).or_else(|| own.get(&named.plugin.identity().name))?;
+    let own = own.get(name_of_options(own, named))?;
     let mut merged = options(settings, named);
     let into = merged.as_object_mut().expect("options are an object");
     into.extend(own.as_object().expect("options are an object").clone());
@@ -287,12 +291,17 @@ fn warn_about_unused_options(settings: &Settings, discovery: &[String], console:
     warn_about_options_beside(&used.collect(), settings, console);
 }
 
-/// Of a command that asks some plugins only: options of the others are not misplaced.
+/// Of a command that asks strategies only: options of the others are not misplaced.
 pub fn warn_about_unknown_options(settings: &Settings, console: &Console) {
     let order = &settings.plugins;
     let named = [&order.shims, &order.dedup, &order.emit].into_iter().flatten().map(String::as_str);
     let known = named.chain(first_party().iter().map(|component| component.name));
     warn_about_options_beside(&known.collect(), settings, console);
+    // What the command line gives is meant for this command.
+    let is_asked = |name: &String| settings.plugins.dedup.iter().any(|asked| asked == name || asked.ends_with(".wasm"));
+    for name in settings.plugins_set.iter().filter(|name| !is_asked(name)) {
+        console.caution(&format!("--set gives an option to `{name}`, a plugin that is not asked here"));
+    }
 }
 
 fn warn_about_options_beside(used: &BTreeSet<&str>, settings: &Settings, console: &Console) {

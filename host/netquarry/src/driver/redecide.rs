@@ -14,6 +14,7 @@ use super::key;
 use super::plugins::Plugins;
 use super::python::Python;
 use crate::environment::Environment;
+use crate::library::costs::{self, FailedCalls};
 use crate::library::folder::{Changes, OutputFolder, hexadecimal};
 use crate::library::manifest;
 use crate::library::records::Records;
@@ -24,6 +25,8 @@ use crate::problem::Problem;
 /// Enters `decisions` into the library in `folder`, the one of the settings, and writes what follows from them: bundles move,
 /// and what tells of the blocks that are kept is made anew. `arguments` is the command line, for the record.
 ///
+/// Calls of plugins that failed on the way come back beside what has changed.
+///
 /// A library in which this was begun and not ended is taken as it stands: it has the bundles of its records.
 ///
 /// # Errors
@@ -33,7 +36,7 @@ pub fn apply(
     folder: &OutputFolder,
     decisions: &BTreeMap<String, DedupDecision>,
     arguments: Vec<String>,
-) -> Result<Changes, Problem> {
+) -> Result<(Changes, Vec<FailedCalls>), Problem> {
     let (settings, console) = (context.settings, context.console);
     let begun = now();
     let earlier = whole(folder)?;
@@ -53,6 +56,8 @@ pub fn apply(
     let texts = texts(context, folder.path(), records.small())?;
     super::records::decide(records.small_mut(), decisions);
     let (files, _) = super::files(context, &fetched, &plugins, &environment, &records, &texts)?;
+    let costs = costs::measured(&plugins.meter);
+    let failed = FailedCalls::among(&costs);
     let record = RunRecord {
         state: if earlier.extracted.is_empty() { State::Finished } else { State::Extended },
         // Whether another run would make the same blocks with these settings is for that run to find out.
@@ -64,9 +69,10 @@ pub fn apply(
         arguments,
         ingredients: earlier.ingredients.and_then(|made_of| curated_by(made_of, now_made_of)),
         results: Some(Results::of(records.whole(), &files)?),
+        costs: costs::renewed(earlier.costs, costs),
         ..earlier
     };
-    folder.rewrite(&files, record)
+    Ok((folder.rewrite(&files, record)?, failed))
 }
 
 /// The record of a library that can be decided about anew.

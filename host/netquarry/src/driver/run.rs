@@ -144,8 +144,8 @@ fn afresh(
 /// A library of another corpus goes: whoever wanted both needs a second folder.
 fn tell_replaced(context: &Context<'_>, folder: &OutputFolder, record: &RunRecord) {
     let Some(now) = &record.origin else { return };
-    let earlier = folder.run_record().and_then(|earlier| earlier.origin).map(|origin| origin.seen_from(&now.folder));
-    if let Some(earlier) = earlier.filter(|earlier| earlier.corpus != now.corpus) {
+    let earlier = folder.run_record().and_then(|earlier| earlier.origin);
+    if let Some(earlier) = earlier.filter(|earlier| !earlier.is_of_corpus_of(now)) {
         context.console.caution(&format!(
             "`{}` holds a library of the corpus {}, which one of {} replaces; --out names another folder",
             folder.path().display(),

@@ -40,7 +40,8 @@ pub fn ranked<'a>(name: &str, candidates: &'a [Candidate]) -> Vec<&'a Candidate>
 
 /// How deep in its package a block lies: what lies higher up is likelier meant.
 pub fn depth(block: &str) -> usize {
-    block.matches('.').count()
+    let path = block.split_once(':').map_or(block, |(_, path)| path);
+    path.matches('.').count()
 }
 
 /// The one that `name` means exactly, where it is a whole path that one block has.
@@ -98,8 +99,9 @@ mod tests {
 
     #[test]
     fn of_names_that_are_equally_near_the_higher_ones_come_first() {
-        let blocks = [("Bottleneck", "b:b.m.r.Bottleneck"), ("Bottleneck", "a:a.m.r.x.Bottleneck"), ("Mlp", "a:a.Mlp")];
-        assert_eq!(similar("Bottelneck", blocks.into_iter()), ["b:b.m.r.Bottleneck", "a:a.m.r.x.Bottleneck"]);
+        let blocks =
+            [("Bottleneck", "b-2.x:b.m.r.Bottleneck"), ("Bottleneck", "a:a.m.r.x.Bottleneck"), ("Mlp", "a:a.Mlp")];
+        assert_eq!(similar("Bottelneck", blocks.into_iter()), ["b-2.x:b.m.r.Bottleneck", "a:a.m.r.x.Bottleneck"]);
     }
 
     #[test]

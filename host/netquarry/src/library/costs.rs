@@ -92,6 +92,18 @@ pub fn measured(meter: &Meter) -> Vec<PluginCost> {
     meter.entries().into_iter().filter(|entry| entry.plugin.is_named()).map(PluginCost::from).collect()
 }
 
+/// The costs of a library to which more was done: work that was done anew counts as it went the last time.
+pub fn renewed(earlier: Vec<PluginCost>, now: Vec<PluginCost>) -> Vec<PluginCost> {
+    let is_same = |one: &PluginCost, other: &PluginCost| one.plugin == other.plugin && one.stage == other.stage;
+    let kept = earlier.into_iter().filter(|cost| !now.iter().any(|again| is_same(cost, again)));
+    let mut costs: Vec<PluginCost> = kept.collect();
+    costs.extend(now);
+    let place =
+        |cost: &PluginCost| (cost.plugin.clone(), cost.version.clone(), cost.stage.clone(), cost.source.clone());
+    costs.sort_by_cached_key(place);
+    costs
+}
+
 /// Without the differences between sources, in the order of plugins and stages.
 pub fn of_all_sources(costs: &[PluginCost]) -> Vec<PluginCost> {
     let mut joined: Vec<PluginCost> = Vec::new();
@@ -140,6 +152,14 @@ mod tests {
             of_all_sources(&[cost("configure", "", 1, 1), cost("emit", "timm", 5, 9), cost("emit", "torch", 7, 8)]);
         let expected = PluginCost { calls: 2, seconds: 1.0, host_calls: 4, ..cost("emit", "", 12, 9) };
         assert_eq!(joined, [cost("configure", "", 1, 1), expected]);
+    }
+
+    #[test]
+    fn work_that_was_done_anew_counts_as_it_went_the_last_time() {
+        let cost = |stage: &str, source: &str, failed| PluginCost { failed, ..one_call(stage, source) };
+        let earlier = vec![cost("emit", "timm", 1), cost("emit", "torch", 0), cost("tell", "", 1)];
+        let renewed = renewed(earlier, vec![cost("emit", "timm", 0)]);
+        assert_eq!(renewed, [cost("emit", "timm", 0), cost("tell", "", 1)]);
     }
 
     #[test]

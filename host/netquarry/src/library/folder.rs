@@ -84,7 +84,8 @@ impl OutputFolder {
     /// yet. Locks are kept in `locks`.
     pub fn open(path: &Path, contents: Contents, locks: &Path) -> Result<Self, Problem> {
         refuse_foreign(path, contents)?;
-        let Some(lock) = FolderLock::try_take(path, Locked::Library, locks)? else {
+        let lock = FolderLock::try_take(path, Locked::Library, locks);
+        let Some(lock) = lock.map_err(|problem| problem.help("choose another folder with --out"))? else {
             return Err(Problem::new(format!("Another netquarry is writing to `{}`", path.display()))
                 .help("wait until it has ended, or choose another folder with --out"));
         };

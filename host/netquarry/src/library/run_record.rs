@@ -117,9 +117,21 @@ impl CorpusOrigin {
         Ok(origin.map(|origin| origin.seen_from(seen_from)))
     }
 
+    /// Whether the other one is of the same corpus, by whatever path.
+    pub fn is_of_corpus_of(&self, other: &Self) -> bool {
+        let place = |origin: &Self| match load::names_a_file(&origin.corpus) {
+            true => {
+                let path = origin.folder.join(&origin.corpus);
+                std::fs::canonicalize(&path).unwrap_or(path)
+            }
+            false => PathBuf::from(&origin.corpus),
+        };
+        place(self) == place(other)
+    }
+
     /// With paths that are good in another working folder. In the same one they stay as they are, for records name local
     /// sources by them.
-    pub fn seen_from(self, folder: &Path) -> Self {
+    fn seen_from(self, folder: &Path) -> Self {
         if self.folder == folder {
             return self;
         }
@@ -249,6 +261,26 @@ mod tests {
         assert_eq!(origin("paper").seen_from(Path::new("/")).corpus, "paper");
         // As it is where a corpus is loaded, a separator makes it a file.
         assert_eq!(origin("corpora/mine").seen_from(Path::new("/")).corpus, "/project/corpora/mine");
+    }
+
+    #[test]
+    fn a_corpus_is_the_same_by_whatever_path() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("mine.json"), "").unwrap();
+        std::fs::create_dir(folder.path().join("below")).unwrap();
+        let origin = |corpus: &str, below: &str| CorpusOrigin {
+            corpus: corpus.to_owned(),
+            sources: BTreeMap::new(),
+            folder: folder.path().join(below),
+        };
+        let mine = origin("mine.json", "");
+        let whole = folder.path().join("mine.json").display().to_string();
+        for same in [origin("./mine.json", ""), origin("../mine.json", "below"), origin(&whole, "below")] {
+            assert!(mine.is_of_corpus_of(&same), "{same:?}");
+        }
+        for other in [origin("mine.json", "below"), origin("other.json", ""), origin("paper", "")] {
+            assert!(!mine.is_of_corpus_of(&other), "{other:?}");
+        }
     }
 
     #[test]

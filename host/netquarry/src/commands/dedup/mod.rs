@@ -13,7 +13,7 @@ use netquarry_plugin::DedupStrategy;
 use self::changes::{Changes, lines_for_configuration};
 use self::strategies::{begins_with_any, with_strategies};
 use super::listing::{DuplicateRow, list_streamed};
-use super::{Ending, command_line, of_library};
+use super::{Ending, command_line, of_library, tell_failed_calls};
 use crate::arguments::{DedupCommand, DedupRunArguments};
 use crate::configuration::Settings;
 use crate::console::{Console, Format};
@@ -23,6 +23,7 @@ use crate::driver::context::{Context, open_store};
 use crate::driver::curate::{Contenders as _, Curated, Kernels, curate};
 use crate::driver::plugins::{Plugins, warn_about_unknown_options};
 use crate::driver::redecide;
+use crate::library::costs::FailedCalls;
 use crate::library::folder::OutputFolder;
 use crate::library::manifest;
 use crate::library::run_record::{Contents, Manner, RunRecord, State, now};
@@ -117,12 +118,14 @@ fn run(arguments: &DedupRunArguments, configured: &Settings, console: &Console) 
             }
             let (mut changes, decisions) = changes(&decided, configured)?;
             // One that was interrupted may have the new manifest already, and yet not all that follows from it.
-            if !changes.is_empty() || redecide::whole(folder)?.state == State::Redeciding {
-                apply(folder, &decisions, settings, console)?;
-            }
+            let failed = match !changes.is_empty() || redecide::whole(folder)?.state == State::Redeciding {
+                true => apply(folder, &decisions, settings, console)?,
+                false => Vec::new(),
+            };
             changes.applied = true;
             tell(&changes, console)?;
-            Ok(ending)
+            tell_failed_calls(&failed, console);
+            Ok(if failed.is_empty() { ending } else { Ending::Incomplete })
         }
     }
 }
@@ -230,7 +233,7 @@ fn apply(
     decisions: &BTreeMap<String, DedupDecision>,
     settings: Settings,
     console: &Console,
-) -> Result<(), Problem> {
+) -> Result<Vec<FailedCalls>, Problem> {
     let out = folder.path().to_owned();
     let settings = Settings { out: out.clone(), corpus_was_asked_for: false, offline: true, ..settings };
     let mut settings = of_library(settings, &out, console)?;
@@ -240,10 +243,10 @@ fn apply(
         (settings.level, settings.gate, settings.plugins.emit) = (level, gate, emitters);
     }
     let context = Context::open(&settings, console)?;
-    let written = redecide::apply(&context, folder, decisions, command_line())?;
+    let (written, failed) = redecide::apply(&context, folder, decisions, command_line())?;
     let files = human_things(written.written, "file");
     console.status("Wrote", &format!("{files} to `{}`, removed {}", out.display(), human_count(written.removed)));
-    Ok(())
+    Ok(failed)
 }
 
 /// Shows the changes, and says how they are made, or how they stay when the library is made anew.

@@ -35,7 +35,7 @@ pub(super) fn add(arguments: &PluginAddArguments, settings: &Settings, console: 
     let granted = shelf::missing_grants(&plugin, arguments.grant, settings, &again)?;
     let mut configuration = order::Edit::begin(settings)?;
     configuration.grant(&locked.name, &granted);
-    let ordered = configuration.append(settings, kind, &locked.name);
+    let ordered = configuration.append(kind, &locked.name);
     // Those in the program change with it, and their bytes are pinned by it.
     if resolved.registry != FIRST_PARTY {
         lock.insert(locked.clone());
@@ -71,10 +71,16 @@ fn half_done(again: &str) -> String {
     format!("netquarry.lock and netquarry.toml do not go together now; mend that and give `{again}` again")
 }
 
+/// `the repo-shim shim-acme 0.1.0 of the registry ...`
 fn told(locked: &LockedPlugin) -> String {
-    let LockedPlugin { name, version, kind, registry, pin, .. } = locked;
+    format!("the {} {} {}", locked.kind, locked.name, told_version(locked))
+}
+
+/// ``0.1.0 of the registry `acme`, sha256:1a2b3c4d5e6f, not signed``
+fn told_version(locked: &LockedPlugin) -> String {
+    let LockedPlugin { version, registry, pin, .. } = locked;
     let digits = &pin.sha256[..12];
-    format!("the {kind} {name} {version} of the registry `{registry}`, sha256:{digits}, {}", shelf::vouched(locked))
+    format!("{version} of the registry `{registry}`, sha256:{digits}, {}", shelf::vouched(locked))
 }
 
 pub(super) fn remove(name: &str, settings: &Settings, console: &Console) -> Result<Ending, Problem> {
@@ -190,12 +196,14 @@ impl Updates {
             .collect();
         match console.format {
             Format::Json => console.print_json(&json!({"changed": changes}))?,
+            Format::Human if asked == 0 => console.status("Updated", "nothing: the project pins no plugin"),
             Format::Human => {
                 for change in &difference.changed {
                     let reason = yanked.get(&change.after.name);
-                    let yanked = reason.map(|reason| format!(", which was yanked: {reason}")).unwrap_or_default();
-                    console
-                        .status("Updated", &format!("{} from {}{yanked}", told(&change.after), change.before.version));
+                    let yanked = reason.map(|reason| format!(" (yanked: {reason})")).unwrap_or_default();
+                    let Change { before, after } = change;
+                    let what = format!("{} from {}{yanked} to {}", after.name, before.version, told_version(after));
+                    console.status("Updated", &what);
                 }
                 for (name, missing) in granted {
                     let told =

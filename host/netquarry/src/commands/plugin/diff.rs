@@ -65,7 +65,8 @@ pub(super) fn diff(arguments: &PluginDiffArguments, settings: &Settings, console
         }
     }
     let (count, cases) = (differing.differences.len(), human_things(differing.cases, "case"));
-    console.status("Compared", &format!("{} and {}: {count} of {cases} differ", differing.old, differing.new));
+    console
+        .status("Compared", &format!("{} and {}: another output in {count} of {cases}", differing.old, differing.new));
     let is_same = differing.differences.is_empty() && differing.options.is_empty();
     Ok(if is_same { Ending::Done } else { Ending::Findings })
 }

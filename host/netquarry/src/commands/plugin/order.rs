@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use netquarry_plugin::{Kind, Permission};
 use tempfile::NamedTempFile;
-use toml_edit::{Array, DocumentMut, Item, Table, value};
+use toml_edit::{Array, DocumentMut, Item, Table, Value, value};
 
 use super::shelf::list_of;
-use crate::configuration::{DEFAULTS, FILE_NAME, Settings};
+use crate::configuration::{DEFAULTS, FILE_NAME, PluginOrder, Settings};
 use crate::problem::Problem;
 
 /// The configuration file of the project while it is changed: nothing is written before [`Edit::write`].
@@ -36,19 +36,24 @@ impl Edit {
     }
 
     /// Has the plugin asked behind all others of its kind. Returns whether it was not so before.
-    pub(super) fn append(&mut self, settings: &Settings, kind: Kind, name: &str) -> bool {
-        let order = &settings.plugins;
-        let now = match kind {
-            Kind::DiscoveryRule => &order.discover,
-            Kind::RepoShim => &order.shims,
-            Kind::DedupStrategy => &order.dedup,
-            Kind::SpecEmitter => &order.emit,
+    pub(super) fn append(&mut self, kind: Kind, name: &str) -> bool {
+        let defaults = PluginOrder::default();
+        let defaults = match kind {
+            Kind::DiscoveryRule => &defaults.discover,
+            Kind::RepoShim => &defaults.shims,
+            Kind::DedupStrategy => &defaults.dedup,
+            Kind::SpecEmitter => &defaults.emit,
         };
-        if now.iter().any(|listed| listed == name) {
+        let is_default = defaults.iter().any(|default| default == name);
+        let plugins = self.document.entry("plugins").or_insert_with(|| Item::Table(implicit()));
+        let list = &mut plugins[list_of(kind)];
+        let is_asked = match list.as_array() {
+            Some(list) => list.iter().filter_map(Value::as_str).any(|it| it == name || (it == DEFAULTS && is_default)),
+            None => is_default,
+        };
+        if is_asked {
             return false;
         }
-        let plugins = self.document.entry("plugins").or_insert_with(table);
-        let list = &mut plugins[list_of(kind)];
         match list.as_array_mut() {
             Some(list) => list.push(name),
             None => *list = value([DEFAULTS, name].into_iter().collect::<Array>()),
@@ -61,11 +66,13 @@ impl Edit {
         let grants = self.document.entry("grants").or_insert_with(|| Item::Table(implicit()));
         for Permission { right, .. } in missing {
             let of_plugin = grants.as_table_like_mut().map(|grants| grants.entry(name).or_insert_with(table));
-            let list = of_plugin.map(|of_plugin| &mut of_plugin[right.name()]);
-            match list {
-                Some(list) if list.is_array() => list.as_array_mut().expect("it is one").push(right.scope()),
-                Some(list) => *list = value([right.scope()].into_iter().collect::<Array>()),
-                None => {}
+            let Some(list) = of_plugin.map(|of_plugin| &mut of_plugin[right.name()]) else { continue };
+            if !list.is_array() {
+                *list = value(Array::new());
+            }
+            let granted = list.as_array_mut().expect("it is one now");
+            if !granted.iter().any(|scope| scope.as_str() == Some(right.scope())) {
+                granted.push(right.scope());
             }
         }
     }
@@ -126,6 +133,21 @@ fn write_whole(path: &Path, text: &str) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_plugin_is_ordered_once_by_what_the_file_says_now() {
+        let appended = |text: &str, name: &str| {
+            let mut edit = Edit { path: PathBuf::new(), document: text.parse().unwrap(), text: text.to_owned() };
+            let is_new = edit.append(Kind::SpecEmitter, name);
+            (is_new, edit.document.to_string())
+        };
+        let (is_new, text) = appended("", "mine");
+        assert_eq!((is_new, text.as_str()), (true, "[plugins]\nemit = [\"...\", \"mine\"]\n"));
+        assert!(!appended(&text, "mine").0, "it is there");
+        assert!(!appended(&text, "emit-neutral-spec").0, "it is one of the defaults");
+        assert!(!appended("", "emit-neutral-spec").0, "likewise");
+        assert!(appended("[plugins]\nemit = [\"mine\"]\n", "emit-neutral-spec").0, "the list leaves the defaults out");
+    }
 
     fn edit(path: &Path, change: impl FnOnce(&mut Edit)) {
         let text = fs::read_to_string(path).unwrap();

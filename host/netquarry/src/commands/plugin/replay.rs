@@ -1,5 +1,6 @@
 //! `netquarry plugin replay`: a call that failed in a run, made again.
 
+use netquarry_plugin::FailureClass;
 use netquarry_plugin::kept::{CallOutcome, KeptCall};
 use serde_json::json;
 
@@ -52,6 +53,10 @@ pub(super) fn replay(
                 }
                 CallOutcome::Failed { class, why, log } => {
                     let same = match call.outcome.class() {
+                        _ if *class == FailureClass::Unanswered => {
+                            "It gets elsewhere than the call that was kept, and whether it is answered only a run shows"
+                                .to_owned()
+                        }
                         _ if is_as_kept => "It fails as it did".to_owned(),
                         Some(kept) if kept == *class => format!("It fails as it did ({class}), in other words"),
                         Some(kept) => format!("It fails, and not as it did ({class} instead of {kept})"),

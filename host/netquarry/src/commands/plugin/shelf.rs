@@ -1,5 +1,8 @@
 //! What the commands about registries have in common.
 
+use std::thread;
+use std::time::Duration;
+
 use netquarry_plugin::{Kind, Permission, Plugin};
 use netquarry_registry::catalog::Catalog;
 use netquarry_registry::lock::LockedPlugin;
@@ -12,6 +15,7 @@ use crate::console::Console;
 use crate::driver::plugins;
 use crate::driver::registries;
 use crate::folder_lock::{FolderLock, Locked};
+use crate::interrupt;
 use crate::problem::Problem;
 
 /// Tells a notice as it comes up.
@@ -22,11 +26,18 @@ pub(super) fn told(console: &Console) -> impl Fn(&Notice) {
 /// Keeps the project for this command, which reads its files and writes them changed: waits until no other one does so.
 pub(super) fn hold(settings: &Settings, console: &Console) -> Result<FolderLock, Problem> {
     let (folder, locks) = (&settings.project_dir, settings.cache_dir.join("locks"));
-    if let Some(held) = FolderLock::try_take(folder, Locked::Project, &locks)? {
-        return Ok(held);
+    let mut is_told = false;
+    loop {
+        if let Some(held) = FolderLock::try_take(folder, Locked::Project, &locks)? {
+            return Ok(held);
+        }
+        interrupt::check()?;
+        if !is_told {
+            console.status("Waiting", "for another netquarry, which changes the plugins of this project");
+            is_told = true;
+        }
+        thread::sleep(Duration::from_millis(200));
     }
-    console.status("Waiting", "for another netquarry, which changes the plugins of this project");
-    FolderLock::take(folder, Locked::Project, &locks)
 }
 
 /// Fetches and loads a version: what can be locked of it.
