@@ -145,6 +145,11 @@ impl Caller {
         (Err(CallError { plugin: self.plugin.clone(), stage, item: item.to_owned(), failure, log, kept: None }), tape)
     }
 
+    /// A call that failed costs nothing where others do its work.
+    pub(crate) fn forgive(&self, Task { stage, source, .. }: Task<'_>) {
+        self.meter.forgive(&self.plugin, stage, source);
+    }
+
     /// An answer that came back in good order and breaks the contract all the same.
     pub(crate) fn unacceptable(&self, task: Task<'_>, reason: String) -> CallError {
         let Task { stage, item, source } = task;

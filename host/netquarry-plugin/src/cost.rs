@@ -10,7 +10,7 @@ use crate::error::PluginIdentity;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     pub calls: u64,
-    /// Those of them that gave no result.
+    /// Those of them that gave no result, and whose work no other call did.
     pub failed: u64,
     /// About one unit per instruction, so the same on every machine.
     pub fuel: u64,
@@ -55,6 +55,13 @@ impl Meter {
         self.0.lock().expect("no panic while it is held").entry(key).or_default().add(cost);
     }
 
+    /// A call of these that was counted as failed is so no more.
+    pub(crate) fn forgive(&self, plugin: &PluginIdentity, stage: &'static str, source: &str) {
+        let mut costs = self.0.lock().expect("no panic while it is held");
+        let cost = costs.get_mut(&(plugin.clone(), stage, source.to_owned())).expect("the call was counted");
+        cost.failed = cost.failed.checked_sub(1).expect("it was counted as failed");
+    }
+
     /// Everything so far, sorted by plugin, stage and source.
     pub fn entries(&self) -> Vec<CostEntry> {
         let costs = self.0.lock().expect("no panic while it is held");
@@ -85,5 +92,8 @@ mod tests {
         let told: Vec<_> = entries.iter().map(|entry| (entry.plugin.name.as_str(), entry.source.as_str())).collect();
         assert_eq!(told, [("a", ""), ("b", "timm")]);
         assert_eq!(entries[1].cost, Cost { calls: 2, ..cost(12, 100) });
+        meter.add(&plugin("b"), "emit", "timm", Cost { failed: 1, ..cost(0, 0) });
+        meter.forgive(&plugin("b"), "emit", "timm");
+        assert_eq!(meter.entries()[1].cost, Cost { calls: 3, ..cost(12, 100) });
     }
 }

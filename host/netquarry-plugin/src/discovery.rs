@@ -98,7 +98,11 @@ impl DiscoveryRule {
             },
         };
         if !is_last {
-            return self.caller.call(&call);
+            let answer = self.caller.call(&call);
+            if answer.is_err() {
+                self.caller.forgive(call.task);
+            }
+            return answer;
         }
         let arguments = &|| vec![json!(records)];
         self.caller.call_or_keep(&call, &Keepsake { function: "discover", arguments, blocks: 0 })

@@ -447,6 +447,11 @@ impl ConfiguredCaller {
         })
     }
 
+    /// The last call of this task failed, and others are to do its work.
+    pub(crate) fn forgive(&self, task: Task<'_>) {
+        self.caller.forgive(task);
+    }
+
     /// An answer that came back in good order and breaks the contract all the same.
     pub(crate) fn unacceptable(&self, task: Task<'_>, reason: String) -> CallError {
         self.caller.unacceptable(task, reason)

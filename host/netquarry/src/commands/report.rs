@@ -25,8 +25,8 @@ struct FailureReport {
     latent: Vec<FailureGroup>,
     /// Blocks that did not fail and of which yet not everything is known that was asked.
     undecided: Vec<UndecidedGroup>,
-    /// Calls of plugins that gave no result when the library was made.
-    failed_calls: Vec<FailedCalls>,
+    /// Calls of plugins that gave no result when the library was made, where its `run.json` can be read.
+    failed_calls: Option<Vec<FailedCalls>>,
 }
 
 /// Prints at most `limit` groups for people; programs get all.
@@ -42,8 +42,12 @@ pub(super) fn failures(library: &Path, limit: usize, console: &Console) -> Resul
         undecided.add(&record);
     }
     let (groups, latent, undecided) = (groups.sorted(), latent.sorted(), undecided.sorted());
-    let run = RunRecord::read(library)?;
-    let failed_calls = run.map(|run| FailedCalls::among(&run.costs)).unwrap_or_default();
+    // All else stands in the manifest.
+    let run = RunRecord::read(library).unwrap_or_else(|problem| {
+        console.warn(&problem);
+        None
+    });
+    let failed_calls = run.map(|run| FailedCalls::among(&run.costs));
     let report = FailureReport { candidates, failed, groups, latent, undecided, failed_calls };
     match console.format {
         Format::Json => console.print_json(&report)?,
@@ -60,7 +64,7 @@ fn human(report: &FailureReport, limit: usize, console: &Console) -> String {
         human_things(report.candidates, "candidate"),
         human_things(report.groups.len(), "reason")
     );
-    for failed in &report.failed_calls {
+    for failed in report.failed_calls.iter().flatten() {
         let _ = writeln!(text, "{strong}The plugin {failed}{strong:#}");
     }
     for group in report.groups.iter().take(limit) {

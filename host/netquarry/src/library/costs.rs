@@ -19,6 +19,7 @@ pub struct PluginCost {
     /// Empty for work on none, or on several at once.
     pub source: String,
     pub calls: u64,
+    /// Those of them that gave no result, and whose work no other call did.
     pub failed: u64,
     /// About one unit per instruction of the component.
     pub fuel: u64,
